@@ -5,12 +5,6 @@
 
 /* ------------------------------------------------------------------------------------- a given content */
 
-static int read_stored_functions(struct stored_event *event, struct span body, ses_error *error)
-{
-    const struct event_row row = {.body = body};
-    return ses__stored_event_read(event, &row, STORED_CONTENT, error);
-}
-
 static bool have_same_functions(const struct stored_event *a, const struct stored_event *b)
 {
     bool equal = a->function_count == b->function_count;
@@ -33,9 +27,9 @@ static int check_given_content(struct redacting *run, struct span before, struct
 
     ses__stored_event_init(&stored, &run->arena);
     ses__stored_event_init(&fresh, &run->arena);
-    int code = read_stored_functions(&stored, before, error);
+    int code = ses__stored_event_read(&stored, &(struct event_row){.body = before}, STORED_CONTENT, error);
     if (code == SES_OK)
-        code = read_stored_functions(&fresh, after, error);
+        code = ses__stored_event_read(&fresh, &(struct event_row){.body = after}, STORED_CONTENT, error);
     if (code == SES_OK && !have_same_functions(&stored, &fresh))
         code = ses__error_set(
             error, SES_INVALID,
@@ -47,35 +41,11 @@ static int check_given_content(struct redacting *run, struct span before, struct
 
 /* ------------------------------------------------------------------------------------------- an event */
 
-static int check_redacted_size(const struct redacted_body *body, struct span after, ses_error *error)
-{
-    const size_t limit = body->run->asked->max_event_bytes;
-
-    if (after.len <= body->event->body.len || after.len <= limit)
-        return SES_OK;
-    return ses__error_set(
-        error, SES_LIMIT,
-        "event %lld would have %zu bytes: it may have no more than before, or max_event_bytes, %zu",
-        (long long)body->event->seq, after.len, limit);
-}
-
-/* Takes what was built from `start` on. */
-static int take_redacted_body(struct redacted_body *body, size_t start, struct span *after, ses_error *error)
-{
-    struct redacting *run = body->run;
-    int code = ses__built_take(run, start, after, error);
-
-    if (code == SES_OK && body->has_content && run->asked->content.ptr)
-        code = check_given_content(run, body->event->body, *after, error);
-    if (code == SES_OK && body->named.ptr)
-        code = ses__versions_note(run, body->named, error);
-    return code == SES_OK ? check_redacted_size(body, *after, error) : code;
-}
-
 int ses__body_redact(struct redacting *run, const struct event_row *event, bool copies, struct span *after,
                      ses_error *error)
 {
     struct redacted_body body = {.run = run, .event = event, .copies = copies};
+    const size_t limit = run->asked->max_event_bytes;
     const size_t start = run->built.len;
     bool changed = false;
     int code = ses__fields_redact(&body, &changed, error);
@@ -85,8 +55,19 @@ int ses__body_redact(struct redacting *run, const struct event_row *event, bool 
         code = ses__error_set(error, SES_INVALID, "redact options: event %lld has no content to be replaced",
                               (long long)event->seq);
     run->counts.names_left += body.found_kept;
-    if (code == SES_OK && changed)
-        return take_redacted_body(&body, start, after, error);
-    ses__buffer_take_back(&run->built, start);
+    if (code != SES_OK || !changed) {
+        ses__buffer_take_back(&run->built, start);
+        return code;
+    }
+    code = ses__built_take(run, start, after, error);
+    if (code == SES_OK && body.has_content && run->asked->content.ptr)
+        code = check_given_content(run, event->body, *after, error);
+    if (code == SES_OK && body.named.ptr)
+        code = ses__versions_note(run, body.named, error);
+    if (code == SES_OK && after->len > event->body.len && after->len > limit)
+        code = ses__error_set(
+            error, SES_LIMIT,
+            "event %lld would have %zu bytes: it may have no more than before, or max_event_bytes, %zu",
+            (long long)event->seq, after->len, limit);
     return code;
 }

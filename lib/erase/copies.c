@@ -5,28 +5,10 @@
 #include "base/error.h"
 #include "storage/sql/rows/parts.h"
 
-static void add_erased(ses_erased *sum, const ses_erased *counts)
-{
-    sum->events += counts->events;
-    sum->state_keys += counts->state_keys;
-    sum->state_left += counts->state_left;
-    sum->artifacts_left += counts->artifacts_left;
-    sum->compactions_left += counts->compactions_left;
-}
-
-/* `other` has the session's row, and is planned. */
-static int plan_relative(struct redacting *run, struct redacting *other, bool counts, ses_error *error)
-{
-    int code = ses__redacting_plan(other, error);
-
-    if (code == SES_OK && (other->may_have || (counts && ses__redacting_changes(other))))
-        run->counts.forks_left++;
-    return code == SES_OK && !counts ? ses__redacting_blank(other, error) : code;
-}
-
-static int redact_relative(struct redacting *run, const struct relative *relative,
-                           const struct kinship *kinship, bool counts, struct redacting **copies,
-                           ses_error *error)
+/* Plans the relative, and blanks it; one that is only counted, or has nothing to redact, is not kept. */
+static int plan_relative(struct redacting *run, const struct relative *relative,
+                         const struct kinship *kinship, bool counts, struct redacting **copies,
+                         ses_error *error)
 {
     const struct redacted_origin origin = {&run->row, *kinship, &run->values};
     struct redacting *other = ses__memory_new(run->asked->allocator, sizeof *other);
@@ -38,14 +20,18 @@ static int redact_relative(struct redacting *run, const struct relative *relativ
     (void)memcpy(other->name, relative->session.ptr, relative->session.len + 1);
     other->is_copy = true;
     other->origin = &origin;
-    const int code = plan_relative(run, other, counts, error);
+    int code = ses__redacting_plan(other, error);
+    const bool changes = ses__redacting_changes(other);
+    if (code == SES_OK && (other->may_have || (counts && changes)))
+        run->counts.forks_left++;
+    if (code == SES_OK && !counts)
+        code = ses__redacting_blank(other, error);
     other->origin = NULL; /* it is planned */
     run->counts.names_left += other->counts.names_left;
-    other->next = *copies;
-    *copies = other;
-    if (code != SES_OK || counts || !ses__redacting_changes(other)) {
-        *copies = other->next;
-        other->next = NULL;
+    if (code == SES_OK && !counts && changes) {
+        other->next = *copies;
+        *copies = other;
+    } else {
         ses__copies_free(other);
     }
     return code;
@@ -53,12 +39,17 @@ static int redact_relative(struct redacting *run, const struct relative *relativ
 
 int ses__copies_write(struct redacting *run, struct redacting *copies, ses_error *error)
 {
+    ses_erased *sum = &run->counts;
     int code = SES_OK;
 
     for (struct redacting *other = copies; other && code == SES_OK; other = other->next) {
         code = ses__redacting_write(other, error);
-        run->counts.sessions++;
-        add_erased(&run->counts, &other->counts);
+        sum->sessions++;
+        sum->events += other->counts.events;
+        sum->state_keys += other->counts.state_keys;
+        sum->state_left += other->counts.state_left;
+        sum->artifacts_left += other->counts.artifacts_left;
+        sum->compactions_left += other->counts.compactions_left;
     }
     return code;
 }
@@ -90,7 +81,7 @@ static int look_at_relative(struct redacting *run, const struct relative *own, s
     if (code != SES_OK || (kinship.common < 0 && !kinship.is_by_id))
         return code;
     return kinship.is_linked || kinship.is_memory
-               ? redact_relative(run, other, &kinship, counts || !kinship.is_linked, copies, error)
+               ? plan_relative(run, other, &kinship, counts || !kinship.is_linked, copies, error)
                : SES_OK;
 }
 

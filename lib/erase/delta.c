@@ -25,7 +25,7 @@ int ses__value_redact(struct redacting *run, struct span value, struct span *aft
     return code;
 }
 
-static struct span keep_redacted_text(struct redacting *run, struct span text)
+static struct span copy_text(struct redacting *run, struct span text)
 {
     return (struct span){ses__arena_text(&run->arena, text.ptr, text.len), text.len};
 }
@@ -33,29 +33,13 @@ static struct span keep_redacted_text(struct redacting *run, struct span text)
 int ses__value_keep(struct redacting *run, const struct base_value *before, struct span after,
                     ses_error *error)
 {
-    const struct base_value kept = {keep_redacted_text(run, before->name),
-                                    keep_redacted_text(run, before->value), before->seq};
-    const struct span fresh = keep_redacted_text(run, after);
+    const struct base_value kept = {copy_text(run, before->name), copy_text(run, before->value), before->seq};
+    const struct span fresh = copy_text(run, after);
 
     if (!kept.name.ptr || !kept.value.ptr || !fresh.ptr || !LIST_GROW(run->asked->allocator, &run->values))
         return ses__error_nomem(error);
     run->values.items[run->values.count++] = (struct replaced_value){kept, kept.value, fresh};
     return SES_OK;
-}
-
-/* A member of a delta, with its decoded name. */
-static int next_of_delta(struct redacting *run, struct json_reader *reader, struct base_value *member,
-                         bool *any, ses_error *error)
-{
-    struct json_string key;
-    struct span value;
-
-    *any = ses__json_member(reader, &key) && ses__json_skip(reader, &value);
-    if (!*any)
-        return SES_OK;
-    member->value = ses__json_trim(value);
-    member->name = (struct span){"", 0};
-    return ses__json_decode(key, &run->arena, &member->name) == SES_NOMEM ? ses__error_nomem(error) : SES_OK;
 }
 
 /* Gives the value in place of the member's, or none if the member goes. */
@@ -88,9 +72,9 @@ static int redact_members(struct redacting *run, struct span text, int64_t seq, 
 {
     struct buffer *built = &run->built;
     const size_t start = built->len;
-    struct base_value member = {.seq = seq};
     struct json_reader reader;
-    bool any = true;
+    struct json_string key;
+    struct span value;
     bool first = true;
     bool changed = false;
     int code = SES_OK;
@@ -101,12 +85,12 @@ static int redact_members(struct redacting *run, struct span text, int64_t seq, 
         return SES_OK;
     const char *gap = reader.at; /* between the members, with the next one's name */
     ses__buffer_add(built, text.ptr, (size_t)(gap - text.ptr));
-    while (code == SES_OK) {
-        struct span fresh;
-        code = next_of_delta(run, &reader, &member, &any, error);
-        if (code != SES_OK || !any)
-            break;
-        code = redact(run, &member, &fresh, error);
+    while (code == SES_OK && ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
+        struct base_value member = {.name = {"", 0}, .value = ses__json_trim(value), .seq = seq};
+        struct span fresh = {NULL, 0};
+        code = ses__json_decode(key, &run->arena, &member.name) == SES_NOMEM
+                   ? ses__error_nomem(error)
+                   : redact(run, &member, &fresh, error);
         changed = changed || fresh.ptr != member.value.ptr;
         if (fresh.ptr) {
             gap = ses__after_comma(gap);
@@ -155,16 +139,6 @@ int ses__delta_redact_copies(struct redacting *run, struct span delta, int64_t s
 
 /* -------------------------------------------------------------------------------------------- artifacts */
 
-static int note_version(struct redacting *run, struct span name, int64_t version, ses_error *error)
-{
-    const struct span kept = keep_redacted_text(run, name);
-
-    if (!kept.ptr || !LIST_GROW(run->asked->allocator, &run->versions))
-        return ses__error_nomem(error);
-    run->versions.items[run->versions.count++] = (struct named_version){kept, version};
-    return SES_OK;
-}
-
 int ses__versions_note(struct redacting *run, struct span delta, ses_error *error)
 {
     struct artifact_delta_walk walk;
@@ -172,19 +146,22 @@ int ses__versions_note(struct redacting *run, struct span delta, ses_error *erro
     struct span value;
     struct span name;
     int64_t version;
-    int code = SES_OK;
 
     ses__artifact_delta_open(&walk, delta);
-    while (code == SES_OK && ses__artifact_delta_next(&walk, &key, &value, &version)) {
+    while (ses__artifact_delta_next(&walk, &key, &value, &version)) {
         const int decoded = ses__json_decode(key, &run->arena, &name);
         if (decoded == SES_NOMEM)
-            code = ses__error_nomem(error);
-        else if (decoded == SES_OK && (run->asked->find || ses__artifact_is_of_user(name)))
+            return ses__error_nomem(error);
+        if (decoded == SES_OK && (run->asked->find || ses__artifact_is_of_user(name))) {
             run->counts.artifacts_left++;
-        else if (decoded == SES_OK && version >= 0)
-            code = note_version(run, name, version, error);
+        } else if (decoded == SES_OK && version >= 0) {
+            const struct named_version noted = {copy_text(run, name), version};
+            if (!noted.name.ptr || !LIST_GROW(run->asked->allocator, &run->versions))
+                return ses__error_nomem(error);
+            run->versions.items[run->versions.count++] = noted;
+        }
     }
-    return code;
+    return SES_OK;
 }
 
 bool ses__versions_have(const struct named_versions *versions, struct span name, int64_t version)

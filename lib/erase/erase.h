@@ -138,8 +138,8 @@ SESLITE_PRIVATE int ses__names_write(struct redacting *run, ses_error *error);
 
 /* ---- delta.c: objects of state keys, and of artifacts */
 
-/* Gives a delta, or an initial state, in which the values are replaced, and keeps them in `run->values`; without
- * SES_REDACT_STATE counts them. */
+/* Gives a delta, or an initial state, in which the values are replaced, and keeps them in `run->values`;
+ * without SES_REDACT_STATE counts them. */
 SESLITE_PRIVATE int ses__delta_redact(struct redacting *run, struct span delta, int64_t seq,
                                       struct span *after, ses_error *error);
 /* Decides of one value: gives what replaces it, or the value itself. */
@@ -208,8 +208,8 @@ static inline bool ses__redacting_changes(const struct redacting *run)
 /* ---- write.c */
 
 /*
- * Before anything of any session becomes shorter: overwrites in place what was planned, and takes it out of the index of words.
- * SQLite moves rows when others become shorter, and leaves copies of their bytes behind.
+ * Before anything of any session becomes shorter: overwrites in place what was planned, and takes it out of
+ * the index of words. SQLite moves rows when others become shorter, and leaves copies of their bytes behind.
  */
 SESLITE_PRIVATE int ses__redacting_blank(struct redacting *run, ses_error *error);
 /* Writes what was planned, and raises the version. */
@@ -217,8 +217,8 @@ SESLITE_PRIVATE int ses__redacting_write(struct redacting *run, ses_error *error
 
 /* ---- copies.c */
 
-/* Plans the redaction of other sessions of the app that have copies of these events, and blanks them: a list, of which each is
- * to be freed. With `counts` only counts them. */
+/* Plans the redaction of other sessions of the app that have copies of these events, and blanks them: a list,
+ * of which each is to be freed. With `counts` only counts them. */
 SESLITE_PRIVATE int ses__copies_plan(struct redacting *run, bool counts, struct redacting **copies,
                                      ses_error *error);
 /* Writes what was planned. */

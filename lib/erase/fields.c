@@ -31,33 +31,22 @@ static enum fate put_empty(struct redacting *run, struct span value)
 
 /* ----------------------------------------------------------------------------------------- plain values */
 
-/* A value that belongs to the user. */
-static enum fate erase_free_value(struct redacting *run, struct span value)
-{
-    switch (ses__json_type_of(value)) {
-    case JSON_STRING:
-        return put_value(run, value, run->asked->text);
-    case JSON_NUMBER:
-        return put_value(run, value, (struct span){"null", 4});
-    case JSON_OBJECT:
-    case JSON_ARRAY:
-        return put_empty(run, value);
-    default:
-        return put_value(run, value, value);
-    }
-}
-
 /* A value of a redaction as a whole. */
 static enum fate erase_value(struct redacting *run, const struct adk_field *field, struct span value)
 {
+    const enum json_type type = ses__json_type_of(value);
+
     if (field->erasure == ADK_ARGUMENTS)
         return put_value(run, value,
-                         value.ptr[0] == '{' && is_empty_value(value) ? value : run->asked->object);
+                         type == JSON_OBJECT && is_empty_value(value) ? value : run->asked->object);
     if (field->erasure == ADK_DROP)
         return FATE_GONE;
-    if (field->kind == ADK_JSON || field->erasure == ADK_ARTIFACTS)
-        return erase_free_value(run, value);
-    if (field->kind == ADK_TEXT && field->form == ADK_ONE && value.ptr[0] == '"')
+    if (field->kind == ADK_JSON || field->erasure == ADK_ARTIFACTS) /* it belongs to the user */
+        return type == JSON_STRING                         ? put_value(run, value, run->asked->text)
+               : type == JSON_NUMBER                       ? put_value(run, value, (struct span){"null", 4})
+               : type == JSON_OBJECT || type == JSON_ARRAY ? put_empty(run, value)
+                                                           : put_value(run, value, value);
+    if (field->kind == ADK_TEXT && field->form == ADK_ONE && type == JSON_STRING)
         return put_value(run, value, value.len == 2 ? value : run->asked->text);
     return FATE_GONE;
 }
@@ -93,69 +82,32 @@ static bool is_kept(const struct adk_field *field, enum json_type type)
                                 : true;
 }
 
-/* A name or an id, or a list of these, which stays. */
-static int find_in_kept(struct redacted_body *body, struct span value, ses_error *error)
-{
-    struct redacting *run = body->run;
-    const size_t start = run->built.len;
-    bool any = false;
-    const int code = ses__found_add(run, value, (struct span){NULL, 0}, &any, error);
-
-    ses__buffer_take_back(&run->built, start);
-    ses__buffer_add(&run->built, value.ptr, value.len);
-    body->found_kept |= any;
-    return code;
-}
-
 static int redact_value(struct redacted_body *body, const struct adk_field *field, struct span value,
                         enum fate *fate, ses_error *error)
 {
     struct redacting *run = body->run;
     const enum json_type type = ses__json_type_of(value);
+    const bool keeps = field && is_kept(field, type);
+    const bool looks = !body->copies && run->asked->find != NULL;
+    bool any = false;
+    int code = SES_OK;
 
-    if (!body->copies && run->asked->find && field && field->kind == ADK_TEXT && is_kept(field, type))
-        return find_in_kept(body, value, error);
-    if (body->copies || type == JSON_NULL || type == JSON_BOOL || (field && is_kept(field, type)))
+    if (looks && keeps && field->kind == ADK_TEXT) { /* a name or an id, or a list of these, which stays */
+        const size_t start = run->built.len;
+        code = ses__found_add(run, value, (struct span){NULL, 0}, &any, error);
+        ses__buffer_take_back(&run->built, start);
+        body->found_kept |= any;
+    }
+    if (body->copies || type == JSON_NULL || type == JSON_BOOL || keeps)
         *fate = put_value(run, value, value);
-    else if (run->asked->find)
+    else if (looks)
         return find_in_value(run, field, value, fate, error);
     else
         *fate = field ? erase_value(run, field, value) : FATE_GONE;
-    return SES_OK;
-}
-
-/* --------------------------------------------------------------------------------------- special values */
-
-static int redact_state(struct redacted_body *body, struct span value, enum fate *fate, ses_error *error)
-{
-    struct span fresh;
-    const int code = body->copies
-                         ? ses__delta_redact_copies(body->run, value, body->event->seq, &fresh, error)
-                         : ses__delta_redact(body->run, value, body->event->seq, &fresh, error);
-    if (code == SES_OK)
-        *fate = put_value(body->run, value, fresh);
     return code;
 }
 
-static int redact_artifacts(struct redacted_body *body, const struct adk_field *field, struct span value,
-                            enum fate *fate, ses_error *error)
-{
-    struct redacting *run = body->run;
-    struct span fresh = value;
-    int code = SES_OK;
-
-    if (body->copies) {
-        code = ses__versions_leave_out(run, value, &fresh, error);
-        *fate = put_value(run, value, fresh);
-        return code;
-    }
-    if (value.ptr[0] != '{')
-        return redact_value(body, field, value, fate, error);
-    if (!is_empty_value(value))
-        body->named = value;
-    *fate = run->asked->find ? put_value(run, value, value) : put_empty(run, value);
-    return SES_OK;
-}
+/* --------------------------------------------------------------------------------------- special values */
 
 /* --------------------------------------------------------------------------------------------- classes */
 
@@ -182,8 +134,8 @@ struct redacted_whole {
     enum fate fate;
 };
 
-/* An object that is gone from a list leaves the others there. A plain value that is gone takes the list along,
- * since other lists may belong to it value by value. */
+/* An object that is gone from a list leaves the others there. A plain value that is gone takes the list
+ * along, since other lists may belong to it value by value. */
 static int redact_inner(struct redacted_body *body, struct redacted_whole *whole,
                         const struct adk_field *field, struct span value, ses_error *error)
 {
@@ -254,37 +206,42 @@ static int redact_whole(struct redacted_body *body, const struct adk_field *fiel
     return code;
 }
 
-/* Is the value looked into? As a whole, most objects, lists and maps become empty. */
-static bool is_walked(const struct redacted_body *body, const struct adk_field *field)
-{
-    return body->run->asked->find || field->erasure == ADK_WALK || field->erasure == ADK_CONTENT ||
-           field->erasure == ADK_PARTS;
-}
-
 /* *fate is FATE_SAME. */
 static int redact_field(struct redacted_body *body, const struct adk_field *field, enum adk_form form,
                         struct span value, enum fate *fate, ses_error *error)
 {
     struct redacting *run = body->run;
-    const enum json_type type = ses__json_type_of(value);
+    const bool is_object = value.ptr[0] == '{';
+    struct span fresh = value;
+    int code = SES_OK;
 
     if (!field || field->erasure == ADK_KEEP)
         return redact_value(body, field, value, fate, error);
-    if (field->erasure == ADK_STATE)
-        return redact_state(body, value, fate, error);
-    if (field->erasure == ADK_ARTIFACTS)
-        return redact_artifacts(body, field, value, fate, error);
+    if (field->erasure == ADK_STATE || (field->erasure == ADK_ARTIFACTS && body->copies)) {
+        code = field->erasure == ADK_ARTIFACTS ? ses__versions_leave_out(run, value, &fresh, error)
+               : body->copies ? ses__delta_redact_copies(run, value, body->event->seq, &fresh, error)
+                              : ses__delta_redact(run, value, body->event->seq, &fresh, error);
+        if (code == SES_OK)
+            *fate = put_value(run, value, fresh);
+        return code;
+    }
+    if (field->erasure == ADK_ARTIFACTS && is_object) {
+        if (!is_empty_value(value))
+            body->named = value;
+        *fate = run->asked->find ? put_value(run, value, value) : put_empty(run, value);
+        return SES_OK;
+    }
     body->has_content |= field->erasure == ADK_CONTENT;
     if (field->erasure == ADK_CONTENT && run->asked->content.ptr && !body->copies) {
         *fate = put_value(run, value, run->asked->content);
         return SES_OK;
     }
-    const bool is_list = form == ADK_LIST && type == JSON_ARRAY;
-    const bool is_object =
-        type == JSON_OBJECT && (form == ADK_MAP || (form == ADK_ONE && field->kind == ADK_OBJECT));
-    if ((!is_list && !is_object) || (body->copies && field->erasure != ADK_WALK))
+    const bool is_whole =
+        form == ADK_LIST ? value.ptr[0] == '[' : is_object && (form == ADK_MAP || field->kind == ADK_OBJECT);
+    if (!is_whole || (body->copies && field->erasure != ADK_WALK))
         return redact_value(body, field, value, fate, error);
-    if (is_walked(body, field))
+    if (run->asked->find || field->erasure == ADK_WALK || field->erasure == ADK_CONTENT ||
+        field->erasure == ADK_PARTS)
         return redact_whole(body, field, form, value, fate, error);
     const bool goes = field->erasure == ADK_DROP || (form == ADK_ONE && ses__adk_has_required(field->model));
     *fate = goes ? FATE_GONE : put_empty(run, value);

@@ -28,21 +28,6 @@ int ses__found_in(struct redacting *run, struct span text, bool *found, ses_erro
     return code < 0 ? code : SES_OK;
 }
 
-static int refuse_found_piece(ses_error *error)
-{
-    return ses__error_set(error, SES_MISUSE,
-                          "redact options: find gave a piece without bytes, or outside of the text");
-}
-
-/* A piece consists of whole characters. */
-static void widen_piece(struct span text, size_t from, size_t *begin, size_t *end)
-{
-    while (*begin > from && ((unsigned char)text.ptr[*begin] & 0xc0) == 0x80)
-        --*begin;
-    while (*end < text.len && ((unsigned char)text.ptr[*end] & 0xc0) == 0x80)
-        ++*end;
-}
-
 /* Adds the text to the buffer, with the pieces replaced. */
 static int add_replaced(const struct redaction *asked, struct buffer *out, struct span text, bool *any,
                         ses_error *error)
@@ -55,8 +40,12 @@ static int add_replaced(const struct redaction *asked, struct buffer *out, struc
     *any = false;
     while (from < text.len && (found = find_piece(asked, text, from, &begin, &end, error)) > 0) {
         if (begin < from || end <= begin || end > text.len)
-            return refuse_found_piece(error);
-        widen_piece(text, from, &begin, &end);
+            return ses__error_set(error, SES_MISUSE,
+                                  "redact options: find gave a piece without bytes, or outside of the text");
+        while (begin > from && ((unsigned char)text.ptr[begin] & 0xc0) == 0x80) /* whole characters */
+            begin--;
+        while (end < text.len && ((unsigned char)text.ptr[end] & 0xc0) == 0x80)
+            end++;
         ses__buffer_add(out, text.ptr + from, begin - from);
         ses__buffer_add(out, asked->plain.ptr, asked->plain.len);
         from = end;
@@ -143,54 +132,36 @@ int ses__found_replace(struct redacting *run, struct span value, struct span *af
     return code;
 }
 
-/* Base64 of the text that replaces what was found. */
-static int add_replaced_data(struct redacting *run, struct span bytes, ses_error *error)
-{
-    struct buffer *built = &run->built;
-    const size_t len = ses__base64_len(bytes.len);
-
-    ses__buffer_add(built, "\"", 1);
-    if (!ses__buffer_reserve(built, len + 1))
-        return ses__error_nomem(error);
-    ses__base64_encode(built->data + built->len, bytes.ptr, bytes.len);
-    built->len += len;
-    ses__buffer_add(built, "\"", 1);
-    return SES_OK;
-}
-
-/* Adds what is found in the bytes of the base64. */
-static int add_decoded_data(struct redacting *run, struct span value, struct span bytes, bool *any,
-                            ses_error *error)
-{
-    struct buffer replaced;
-
-    ses__buffer_init(&replaced, run->asked->allocator);
-    int code = add_replaced(run->asked, &replaced, bytes, any, error);
-    if (code == SES_OK && replaced.failed)
-        code = ses__error_nomem(error);
-    if (code == SES_OK && *any)
-        code = add_replaced_data(run, (struct span){replaced.data, replaced.len}, error);
-    else if (code == SES_OK)
-        ses__buffer_add(&run->built, value.ptr, value.len);
-    ses__buffer_free(&replaced);
-    return code;
-}
-
 int ses__found_add_data(struct redacting *run, struct span value, bool *any, ses_error *error)
 {
+    struct buffer *built = &run->built;
     struct buffer bytes;
+    struct buffer replaced;
     size_t len = 0;
-    int code = SES_OK;
 
     *any = false;
     ses__buffer_init(&bytes, run->asked->allocator);
+    ses__buffer_init(&replaced, run->asked->allocator);
     ses__json_add_replaced(&bytes, ses__json_string_of(value));
-    if (bytes.failed)
+    const bool is_base64 =
+        bytes.len > 0 && ses__base64_decode((struct span){bytes.data, bytes.len}, bytes.data, &len);
+    int code = bytes.failed ? ses__error_nomem(error)
+               : is_base64  ? add_replaced(run->asked, &replaced, (struct span){bytes.data, len}, any, error)
+                            : ses__found_add(run, value, (struct span){NULL, 0}, any, error);
+    if (code == SES_OK && replaced.failed)
         code = ses__error_nomem(error);
-    else if (bytes.len > 0 && ses__base64_decode((struct span){bytes.data, bytes.len}, bytes.data, &len))
-        code = add_decoded_data(run, value, (struct span){bytes.data, len}, any, error);
-    else
-        code = ses__found_add(run, value, (struct span){NULL, 0}, any, error);
+    if (code == SES_OK && is_base64 && *any) {
+        const size_t encoded = ses__base64_len(replaced.len);
+        ses__buffer_add(built, "\"", 1);
+        if (ses__buffer_reserve(built, encoded + 1)) {
+            ses__base64_encode(built->data + built->len, replaced.data, replaced.len);
+            built->len += encoded;
+        }
+        ses__buffer_add(built, "\"", 1);
+    } else if (code == SES_OK && is_base64) {
+        ses__buffer_add(built, value.ptr, value.len);
+    }
+    ses__buffer_free(&replaced);
     ses__buffer_free(&bytes);
     return code;
 }

@@ -5,31 +5,27 @@
 #include "model/annotations.h"
 #include "storage/sql/rows/state.h"
 
-static bool is_name_kept(const struct redacting *run, struct span name)
-{
-    for (size_t i = 0; i < run->names.count; i++) {
-        if (ses__span_is(run->names.items[i], name))
-            return true;
-    }
-    return false;
-}
-
 int ses__name_look(struct redacting *run, struct span name, bool *found, ses_error *error)
 {
+    struct found_names *names = &run->names;
     const int code = ses__found_in(run, name, found, error);
 
-    if (code != SES_OK || !*found || is_name_kept(run, name))
+    if (code != SES_OK || !*found)
         return code;
+    for (size_t i = 0; i < names->count; i++) {
+        if (ses__span_is(names->items[i], name))
+            return SES_OK;
+    }
     const struct span kept = {ses__arena_text(&run->arena, name.ptr, name.len), name.len};
-    if (!kept.ptr || !LIST_GROW(run->asked->allocator, &run->names))
+    if (!kept.ptr || !LIST_GROW(run->asked->allocator, names))
         return ses__error_nomem(error);
-    run->names.items[run->names.count++] = kept;
+    names->items[names->count++] = kept;
     return SES_OK;
 }
 
-static void count_name(struct redacting *run, bool goes)
+static void count_name(struct redacting *run)
 {
-    if (goes)
+    if (ses__names_go(run))
         run->counts.names++;
     else
         run->counts.names_left++;
@@ -58,21 +54,11 @@ static int look_into_labels(struct redacting *run, const struct annotations *now
             (ses_label){ses__arena_text(&run->arena, label->name, strlen(label->name)), NULL};
         if (!labels[change->label_count - 1].name)
             code = ses__error_nomem(error);
-        count_name(run, ses__names_go(run));
+        count_name(run);
     }
     run->names.annotated =
         (struct annotated){.has_title = now->title != NULL, .other_labels = count - change->label_count};
     return code;
-}
-
-static int look_into_annotations(struct redacting *run, const struct annotations *now, ses_error *error)
-{
-    bool *const sets_title = &run->names.annotating.sets_title;
-    int code = now->title ? ses__found_in(run, ses__span_of(now->title), sets_title, error) : SES_OK;
-
-    if (code == SES_OK && *sets_title)
-        count_name(run, ses__names_go(run));
-    return code == SES_OK ? look_into_labels(run, now, error) : code;
 }
 
 static int look_into_ids(struct redacting *run, const ses_key *parent, ses_error *error)
@@ -92,17 +78,22 @@ static int look_into_ids(struct redacting *run, const ses_key *parent, ses_error
 
 int ses__names_plan(struct redacting *run, ses_error *error)
 {
+    bool *const sets_title = &run->names.annotating.sets_title;
     struct snapshot details;
     int code = ses__snapshot_init(&details, run->asked->allocator, (struct hash_seed){{0, 0}}, error);
 
     for (size_t i = 0; i < run->names.count; i++)
-        count_name(run, ses__names_go(run));
+        count_name(run);
     if (code == SES_OK)
         code = ses__load_details_of(
             run->db, &(struct described){&run->row, run->asked->key->app, &details, &details.annotations},
             error);
+    if (code == SES_OK && details.annotations.title)
+        code = ses__found_in(run, ses__span_of(details.annotations.title), sets_title, error);
+    if (code == SES_OK && *sets_title)
+        count_name(run);
     if (code == SES_OK)
-        code = look_into_annotations(run, &details.annotations, error);
+        code = look_into_labels(run, &details.annotations, error);
     if (code == SES_OK)
         code = look_into_ids(run, details.parent, error);
     ses__snapshot_free(&details);

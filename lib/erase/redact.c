@@ -26,31 +26,24 @@ struct redact_op {
     ses_erased erased;
 };
 
-/* ------------------------------------------------------------------------------------------- what is asked */
-
-static int check_seq_given(const struct redaction *asked, int64_t seq, ses_error *error)
-{
-    if (seq < 0)
-        return ses__error_set(error, SES_INVALID, "the number of an event is negative: %lld", (long long)seq);
-    if (seq == 0 && !asked->state)
-        return ses__error_set(
-            error, SES_INVALID,
-            "number 0 is the state that the session was created with, and needs SES_REDACT_STATE");
-    return SES_OK;
-}
+/* ------------------------------------------------------------------------------------------ what is asked */
 
 /* Sorts the numbers, each once. */
 static int take_seqs(struct redact_op *op, const int64_t *seqs, size_t count, ses_error *error)
 {
     struct redaction *asked = &op->asked;
-    int code = SES_OK;
 
     if (!seqs)
         return count == 0 ? SES_OK : ses__error_set(error, SES_MISUSE, "seqs is NULL, but count is not 0");
-    for (size_t i = 0; i < count && code == SES_OK; i++)
-        code = check_seq_given(asked, seqs[i], error);
-    if (code != SES_OK)
-        return code;
+    for (size_t i = 0; i < count; i++) {
+        if (seqs[i] < 0)
+            return ses__error_set(error, SES_INVALID, "the number of an event is negative: %lld",
+                                  (long long)seqs[i]);
+        if (seqs[i] == 0 && !asked->state)
+            return ses__error_set(
+                error, SES_INVALID,
+                "number 0 is the state that the session was created with, and needs SES_REDACT_STATE");
+    }
     int64_t *own =
         count < SIZE_MAX / sizeof *own ? ses__arena_new(&op->arena, (count + 1) * sizeof *own) : NULL;
     if (!own)
@@ -64,14 +57,6 @@ static int take_seqs(struct redact_op *op, const int64_t *seqs, size_t count, se
     }
     asked->seqs = own;
     return SES_OK;
-}
-
-static int check_names_wanted(const struct redaction *asked, ses_error *error)
-{
-    if (!asked->names || (asked->state && asked->find && !asked->seqs))
-        return SES_OK;
-    return ses__error_set(error, SES_MISUSE,
-                          "redact options: SES_REDACT_NAMES needs SES_REDACT_STATE, find, and all events");
 }
 
 static int take_replacement(struct redact_op *op, const char *given, ses_error *error)
@@ -155,18 +140,6 @@ static int take_redact_options(struct session_call *call, const ses_redact_optio
 
 /* -------------------------------------------------------------------------------------------------- jobs */
 
-static int find_redacted_session(struct db *db, const struct redact_op *op, struct session_row *row,
-                                 ses_error *error)
-{
-    int code = ses__session_of(db, &op->session, row, error);
-
-    if (code == SES_OK)
-        code = ses__log_check_epoch(&op->session, row, error);
-    if (code == SES_OK && op->checks_version && row->version != op->version)
-        code = ses__log_set_stale_error(row, op->version, "SES_ANYWAY", error);
-    return code;
-}
-
 static void begin_redacting(struct redacting *run, struct db *db, const struct redact_op *op,
                             const struct session_row *row)
 {
@@ -175,24 +148,11 @@ static void begin_redacting(struct redacting *run, struct db *db, const struct r
     (void)memcpy(run->name, op->session.key->session, strlen(op->session.key->session) + 1);
 }
 
-/* Gives the handle the state, title and labels that it shows from then on. */
-static int advance_redacted(struct redacting *run, struct redact_op *op, ses_error *error)
-{
-    struct advance *advance = &op->advance;
-    int code = ses__read_advance(run->db, advance, op->snapshot, &run->row, error);
-
-    advance->annotates = ses__names_go(run);
-    return code == SES_OK && advance->annotates
-               ? ses__load_details_of(
-                     run->db, &(struct described){.row = &run->row, .annotations = &advance->annotations},
-                     error)
-               : code;
-}
-
 /* All that is replaced is overwritten before anything becomes shorter. */
 static int redact_all(struct redacting *run, struct redact_op *op, struct redacting **copies,
                       ses_error *error)
 {
+    struct advance *advance = &op->advance;
     int code = ses__redacting_plan(run, error);
     const bool changes = code == SES_OK && ses__redacting_changes(run);
 
@@ -208,7 +168,15 @@ static int redact_all(struct redacting *run, struct redact_op *op, struct redact
     op->erased = run->counts;
     op->erased.artifacts = run->db->erased->artifacts;
     op->erased.index_events = run->db->erased->index_events;
-    return code == SES_OK && changes && op->snapshot ? advance_redacted(run, op, error) : code;
+    if (code != SES_OK || !changes || !op->snapshot)
+        return code;
+    code = ses__read_advance(run->db, advance, op->snapshot, &run->row, error); /* for the handle */
+    advance->annotates = ses__names_go(run);
+    return code == SES_OK && advance->annotates
+               ? ses__load_details_of(
+                     run->db, &(struct described){.row = &run->row, .annotations = &advance->annotations},
+                     error)
+               : code;
 }
 
 /* To count, the redaction is done and rolled back. */
@@ -221,7 +189,11 @@ static int run_redact(struct db *db, void *context, ses_error *error)
 
     op->undone = false;
     ses__advance_free(&op->advance); /* of an earlier run */
-    int code = find_redacted_session(db, op, &row, error);
+    int code = ses__session_of(db, &op->session, &row, error);
+    if (code == SES_OK)
+        code = ses__log_check_epoch(&op->session, &row, error);
+    if (code == SES_OK && op->checks_version && row.version != op->version)
+        code = ses__log_set_stale_error(&row, op->version, "SES_ANYWAY", error);
     if (code != SES_OK)
         return code;
     begin_redacting(&run, db, op, &row);
@@ -271,19 +243,13 @@ static int redact_in(struct storage *storage, struct redact_op *op, bool wants_r
 
 /* ------------------------------------------------------------------------------------------------ calls */
 
-static void notify_redacted(const struct session_call *call, const struct redact_op *op, int code)
+static int redact_taken(struct session_call *call, struct redact_op *op, ses_erased *erased, ses_error *error)
 {
     const ses_key app = {call->key.app, NULL, NULL};
+    int code = redact_in(call->store->storage, op, erased != NULL, error);
 
     if (!op->counts)
         ses__followers_notify(call->store, code, op->asked.forks ? &app : &call->key);
-}
-
-static int redact_taken(struct session_call *call, struct redact_op *op, ses_erased *erased, ses_error *error)
-{
-    int code = redact_in(call->store->storage, op, erased != NULL, error);
-
-    notify_redacted(call, op, code);
     if (code == SES_OK && call->session && op->advance.snapshot && !op->counts)
         ses__advance_apply(&op->advance);
     ses__advance_free(&op->advance);
@@ -306,8 +272,10 @@ static int redact_events(struct session_call *call, const int64_t *seqs, size_t 
         code = take_redact_options(call, options, &own, &op, error);
     if (code == SES_OK)
         code = take_seqs(&op, seqs, count, error);
-    if (code == SES_OK)
-        code = check_names_wanted(&op.asked, error);
+    if (code == SES_OK && op.asked.names && (!op.asked.state || !op.asked.find || op.asked.seqs))
+        code =
+            ses__error_set(error, SES_MISUSE,
+                           "redact options: SES_REDACT_NAMES needs SES_REDACT_STATE, find, and all events");
     if (code == SES_OK)
         code = take_replacement(&op, own.text, error);
     if (code == SES_OK)

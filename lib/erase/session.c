@@ -41,7 +41,7 @@ static bool is_seq_selected(const struct redaction *asked, int64_t seq)
            bsearch(&seq, asked->seqs, asked->seq_count, sizeof *asked->seqs, ses__compare_seqs) != NULL;
 }
 
-/* ------------------------------------------------------------------------------------ the state before them */
+/* ---------------------------------------------------------------------------------- the state before them */
 
 static int plan_initial(struct redacting *run, ses_error *error)
 {
@@ -58,8 +58,8 @@ static int plan_initial(struct redacting *run, ses_error *error)
     return code;
 }
 
-/* Another session may have pruned an event of its own that has this number: its value counts as a copy only if the bytes
- * are those that were replaced in the origin. */
+/* Another session may have pruned an event of its own that has this number: its value counts as a copy only
+ * if the bytes are those that were replaced in the origin. */
 static bool is_value_copied(const struct redacting *run, const struct base_value *value)
 {
     const struct replaced_values *values = run->origin ? run->origin->values : NULL;
@@ -117,21 +117,6 @@ static int read_all_marks(struct redacting *run, struct marks *marks, ses_error 
     return ses__query_end(&rows.query);
 }
 
-/* Is the event a copy of the one that the origin has? */
-static int check_is_copy(struct redacting *run, const struct event_row *event, bool *is_copy,
-                         ses_error *error)
-{
-    const struct redacted_origin *origin = run->origin;
-    int64_t seq = 0;
-
-    *is_copy = !origin || origin->kinship.is_by_id || event->seq <= origin->kinship.common;
-    if (*is_copy)
-        return SES_OK;
-    const int code = ses__original_find(run->db, origin->row->id, event, false, &seq, error);
-    *is_copy = seq > 0;
-    return code;
-}
-
 static int keep_redacted_event(struct redacting *run, const struct event_row *event, struct span body,
                                ses_error *error)
 {
@@ -182,21 +167,23 @@ static bool has_matched(const struct redacting *run, const struct event_row *eve
            run->counts.names_left != before->counts.names_left;
 }
 
-/* Most events have nothing to replace, and so need not be compared. If one has, and is no copy after all, its values and
- * versions are dropped again. A rewind that repeats a replaced value does so in whichever session it is. */
+/* Most events have nothing to replace, and so need not be compared with those of the origin. If one has, and
+ * is no copy after all, its values and versions are dropped again. A rewind that repeats a replaced value
+ * does so in whichever session it is. */
 static int plan_redacted_event(struct redacting *run, const struct event_row *event, bool copies,
                                ses_error *error)
 {
     const struct planned_so_far before = note_plan(run);
-    bool is_copy = true;
+    const struct redacted_origin *origin = run->origin;
     struct span after;
+    int64_t seq = event->seq;
     int code = ses__body_redact(run, event, copies, &after, error);
 
     if (code != SES_OK || !has_matched(run, event, after, &before))
         return code;
-    if (!copies)
-        code = check_is_copy(run, event, &is_copy, error);
-    if (code == SES_OK && is_copy)
+    if (!copies && origin && !origin->kinship.is_by_id && event->seq > origin->kinship.common)
+        code = ses__original_find(run->db, origin->row->id, event, false, &seq, error);
+    if (code == SES_OK && seq > 0)
         return after.ptr != event->body.ptr ? keep_redacted_event(run, event, after, error) : SES_OK;
     go_back_to(run, &before);
     return code;
@@ -233,38 +220,26 @@ static int refuse_absent_event(const struct redacting *run, int64_t seq, ses_err
                           (long long)seq, (long long)row->last_seq);
 }
 
-static int refuse_marked(const struct mark_row *mark, ses_error *error)
-{
-    return ses__error_set(
-        error, SES_INVALID,
-        "event %lld is a %s, which is redacted only together with all events of the session",
-        (long long)mark->seq,
-        mark->kind == MARK_REWIND       ? "rewind"
-        : mark->kind == MARK_COMPACTION ? "compaction"
-                                        : "mark of a newer seslite");
-}
-
-static const struct mark_row *find_mark_of(const struct marks *marks, int64_t seq)
-{
-    for (size_t i = 0; i < marks->count; i++) {
-        if (marks->items[i].seq == seq)
-            return &marks->items[i];
-    }
-    return NULL;
-}
-
 static int plan_seq(struct redacting *run, const struct marks *marks, int64_t seq, bool copies,
                     ses_error *error)
 {
-    const struct mark_row *mark = copies ? NULL : find_mark_of(marks, seq);
+    const struct mark_row *mark = NULL;
     struct event_rows rows;
     struct event_row event;
     bool any = false;
 
+    for (size_t i = 0; !copies && !mark && i < marks->count; i++)
+        mark = marks->items[i].seq == seq ? &marks->items[i] : NULL;
     if (mark && !run->origin)
-        return refuse_marked(mark, error);
-    if (mark &&
-        seq > run->origin->kinship.common) /* no copy: the event of the call is neither, or was refused */
+        return ses__error_set(
+            error, SES_INVALID,
+            "event %lld is a %s, which is redacted only together with all events of the session",
+            (long long)seq,
+            mark->kind == MARK_REWIND       ? "rewind"
+            : mark->kind == MARK_COMPACTION ? "compaction"
+                                            : "mark of a newer seslite");
+    /* It is no copy: the event of the call is no mark, or was refused. */
+    if (mark && seq > run->origin->kinship.common)
         return SES_OK;
     ses__event_rows_open(&rows, run->db, run->row.id, seq, seq, WALK_FORWARD, error);
     any = ses__event_rows_next(&rows, &event);

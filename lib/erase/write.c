@@ -6,16 +6,7 @@
 #include "storage/sql/rows/state.h"
 #include "storage/sql/rows/words.h"
 
-/* ------------------------------------------------------------------------------------- overwriting in place */
-
-/* The words of the text before must be given to the index while it is there. */
-static int remove_words_of(struct redacting *run, int64_t seq, ses_error *error)
-{
-    struct words_removal words;
-    int code = ses__words_remove_begin(&words, run->db, &run->row, seq, seq, error);
-
-    return code == SES_OK ? ses__words_remove_end(&words, error) : code;
-}
+/* ----------------------------------------------------------------------------------- overwriting in place */
 
 /* Keeps the quoted text where it is in the body, since columns of the row say where that is. */
 static void keep_quoted(char *filler, struct span body, struct span text)
@@ -58,69 +49,7 @@ struct replaced_rows {
     int64_t base;
 };
 
-static int replace_value(struct redacting *run, const struct base_value *before, struct span after,
-                         struct replaced_rows *rows, ses_error *error);
-
-/* From then on the value is the filler, if it was stored: the filler may be that of another value of the same key. */
-static int blank_value(struct redacting *run, struct replaced_value *value, ses_error *error)
-{
-    const struct span filler = {make_filler(run, value->before.value.len), value->before.value.len};
-    struct replaced_rows rows = {0, 0};
-
-    if (!filler.ptr)
-        return ses__error_nomem(error);
-    const int code = replace_value(run, &value->before, filler, &rows, error);
-    if (rows.state + rows.base > 0)
-        value->stored = filler;
-    return code;
-}
-
-static int blank_initial(struct redacting *run, ses_error *error)
-{
-    const struct span filler = {make_filler(run, run->initial_before), run->initial_before};
-
-    if (!filler.ptr)
-        return ses__error_nomem(error);
-    return ses__query_do(run->db, STATEMENT_DETAILS_REPLACE_INITIAL, error,
-                         VALUES(INT(run->row.id), TEXT(filler)));
-}
-
-int ses__redacting_blank(struct redacting *run, ses_error *error)
-{
-    const bool blanks = run->asked->secure && run->db->packs_events;
-    int code = SES_OK;
-
-    for (size_t i = 0; i < run->events.count && code == SES_OK; i++) {
-        const struct redacted_event *event = &run->events.items[i];
-        code = remove_words_of(run, event->row.seq, error);
-        if (code == SES_OK && blanks)
-            code = blank_event(run, event, error);
-    }
-    for (size_t i = 0; blanks && i < run->values.count && code == SES_OK; i++)
-        code = blank_value(run, &run->values.items[i], error);
-    return code == SES_OK && blanks && run->initial.ptr ? blank_initial(run, error) : code;
-}
-
-/* -------------------------------------------------------------------------------------------- what is new */
-
-static int write_redacted_event(struct redacting *run, const struct event_row *event, ses_error *error)
-{
-    const int code = ses__event_replace(run->db, run->row.id, event, error);
-    return code == SES_OK ? ses__words_put(run->db, &run->row, event, error) : code;
-}
-
-static int write_redacted_events(struct redacting *run, ses_error *error)
-{
-    int code = SES_OK;
-
-    for (size_t i = 0; i < run->events.count && code == SES_OK; i++)
-        code = write_redacted_event(run, &run->events.items[i].row, error);
-    run->counts.events = (int64_t)run->events.count;
-    return code;
-}
-
-/* ---- values where they are stored, where the event is still the one that has set them, or they were imported */
-
+/* Replaces a value where it is stored, if the event is still the one that has set it, or it was imported. */
 static int replace_value(struct redacting *run, const struct base_value *before, struct span after,
                          struct replaced_rows *rows, ses_error *error)
 {
@@ -152,22 +81,58 @@ static int replace_value(struct redacting *run, const struct base_value *before,
     return code;
 }
 
-static int write_value(struct redacting *run, const struct replaced_value *value, ses_error *error)
+/* From then on the value is the filler, if it was stored: the filler may be that of another value of the same
+ * key. */
+static int blank_value(struct redacting *run, struct replaced_value *value, ses_error *error)
 {
-    const struct base_value now = {value->before.name, value->stored, value->before.seq};
+    const struct span filler = {make_filler(run, value->before.value.len), value->before.value.len};
     struct replaced_rows rows = {0, 0};
-    const int code = replace_value(run, &now, value->after, &rows, error);
 
-    run->counts.state_keys += rows.state;
+    if (!filler.ptr)
+        return ses__error_nomem(error);
+    const int code = replace_value(run, &value->before, filler, &rows, error);
+    if (rows.state + rows.base > 0)
+        value->stored = filler;
     return code;
 }
 
-static int write_redacted_values(struct redacting *run, ses_error *error)
+int ses__redacting_blank(struct redacting *run, ses_error *error)
 {
+    const bool blanks = run->asked->secure && run->db->packs_events;
     int code = SES_OK;
 
-    for (size_t i = 0; i < run->values.count && code == SES_OK; i++)
-        code = write_value(run, &run->values.items[i], error);
+    for (size_t i = 0; i < run->events.count && code == SES_OK; i++) {
+        const struct redacted_event *event = &run->events.items[i];
+        struct words_removal words; /* the index needs the old text while it is there */
+        code = ses__words_remove_begin(&words, run->db, &run->row, event->row.seq, event->row.seq, error);
+        if (code == SES_OK)
+            code = ses__words_remove_end(&words, error);
+        if (code == SES_OK && blanks)
+            code = blank_event(run, event, error);
+    }
+    for (size_t i = 0; blanks && i < run->values.count && code == SES_OK; i++)
+        code = blank_value(run, &run->values.items[i], error);
+    if (code != SES_OK || !blanks || !run->initial.ptr)
+        return code;
+    const struct span filler = {make_filler(run, run->initial_before), run->initial_before};
+    return filler.ptr ? ses__query_do(run->db, STATEMENT_DETAILS_REPLACE_INITIAL, error,
+                                      VALUES(INT(run->row.id), TEXT(filler)))
+                      : ses__error_nomem(error);
+}
+
+/* -------------------------------------------------------------------------------------------- what is new */
+
+static int write_redacted_values(struct redacting *run, ses_error *error)
+{
+    struct replaced_rows rows = {0, 0};
+    int code = SES_OK;
+
+    for (size_t i = 0; i < run->values.count && code == SES_OK; i++) {
+        const struct replaced_value *value = &run->values.items[i];
+        const struct base_value now = {value->before.name, value->stored, value->before.seq};
+        code = replace_value(run, &now, value->after, &rows, error);
+    }
+    run->counts.state_keys += rows.state;
     if (code == SES_OK && run->initial.ptr)
         code = ses__query_do(run->db, STATEMENT_DETAILS_REPLACE_INITIAL, error,
                              VALUES(INT(run->row.id), TEXT(run->initial)));
@@ -187,28 +152,31 @@ static int remove_versions(struct redacting *run, ses_error *error)
     return code;
 }
 
-static int touch_redacted(struct redacting *run, ses_error *error)
+int ses__redacting_write(struct redacting *run, ses_error *error)
 {
     const struct session_row before = run->row;
     struct session_row *row = &run->row;
+    int code = SES_OK;
 
-    if (row->version >= MAX_VERSION)
-        return ses__error_set(error, SES_LIMIT,
-                              "the session is at the last version below 2^53; fork it, or start another");
-    row->version++;
-    row->changed_us = run->asked->now_us;
-    return ses__session_touch(run->db, &before, row, error);
-}
-
-int ses__redacting_write(struct redacting *run, ses_error *error)
-{
-    int code = write_redacted_events(run, error);
-
+    for (size_t i = 0; i < run->events.count && code == SES_OK; i++) {
+        const struct event_row *event = &run->events.items[i].row;
+        code = ses__event_replace(run->db, row->id, event, error);
+        if (code == SES_OK)
+            code = ses__words_put(run->db, row, event, error);
+    }
+    run->counts.events = (int64_t)run->events.count;
     if (code == SES_OK)
         code = write_redacted_values(run, error);
     if (code == SES_OK)
         code = remove_versions(run, error);
     if (code == SES_OK && ses__names_go(run))
         code = ses__names_write(run, error);
-    return code == SES_OK ? touch_redacted(run, error) : code;
+    if (code != SES_OK)
+        return code;
+    if (row->version >= MAX_VERSION)
+        return ses__error_set(error, SES_LIMIT,
+                              "the session is at the last version below 2^53; fork it, or start another");
+    row->version++;
+    row->changed_us = run->asked->now_us;
+    return ses__session_touch(run->db, &before, row, error);
 }

@@ -106,8 +106,8 @@ static int find_in_versions(struct find *find, const ses_key *key, bool *any, se
     return code == SES_NOTFOUND ? SES_OK : code;
 }
 
-/* Moves the place on to the next name. Artifacts of the user are listed with each session, too, and passed over
- * there. */
+/* Moves the place on to the next name. Artifacts of the user are listed with each session, too, and passed
+ * over there. */
 static int next_found_artifact(struct find *find, const ses_key *key, bool *any, ses_error *error)
 {
     struct find_place *at = &find->at;

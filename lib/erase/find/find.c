@@ -25,12 +25,6 @@ static uint32_t hash_of_find(const struct find *find)
     return find->text.ptr ? ses__hash32(hash, find->text.ptr, find->text.len) : hash;
 }
 
-static void put_find_text(struct buffer *bytes, const char *text)
-{
-    ses__token_put(bytes, strlen(text));
-    ses__buffer_add(bytes, text, strlen(text));
-}
-
 static int make_find_token(struct find *find, ses_error *error)
 {
     const struct find_place *at = &find->at;
@@ -45,8 +39,11 @@ static int make_find_token(struct find *find, ses_error *error)
     ses__token_put_signed(&bytes, at->offset);
     ses__token_put(&bytes, at->last);
     ses__token_put(&bytes, at->reading);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        put_find_text(&bytes, texts[i]);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        const size_t len = strlen(texts[i]);
+        ses__token_put(&bytes, len);
+        ses__buffer_add(&bytes, texts[i], len);
+    }
     find->page->token = ses__token_end(&bytes, hash_of_find(find));
     return find->page->token ? SES_OK : ses__error_nomem(error);
 }
@@ -150,54 +147,31 @@ static void begin_place(struct find *find)
         memcpy(at->user, scope->user, strlen(scope->user) + 1);
 }
 
-static int fill_page(struct find *find, ses_error *error)
+static int find_all(struct find *find, ses_error *error)
 {
+    const ses_allocator *allocator = &find->store->allocator;
+    ses_findings *page = ses__memory_zeroed(allocator, sizeof *page);
     int code = SES_OK;
-
-    while (code == SES_OK && find->at.step != FIND_END && !ses__find_is_full(find)) {
-        if (ses__limits_passed(&find->limits))
-            return ses__limits_refuse(find->store->path, error);
-        code = ses__find_step(find, error);
-    }
-    return code == SES_OK && find->at.step != FIND_END ? make_find_token(find, error) : code;
-}
-
-static int new_findings(struct find *find, ses_error *error)
-{
-    ses_findings *page = ses__memory_zeroed(&find->store->allocator, sizeof *page);
 
     if (!page)
         return ses__error_nomem(error);
     page->store = find->store;
     ses__store_retain(find->store);
-    ses__arena_init(&page->arena, &find->store->allocator);
+    ses__arena_init(&page->arena, allocator);
     find->page = page;
-    return SES_OK;
-}
-
-static int find_all(struct find *find, ses_error *error)
-{
-    int code = new_findings(find, error);
-
-    ses__buffer_init(&find->plain, &find->store->allocator);
-    if (code == SES_OK && find->options->token)
+    ses__buffer_init(&find->plain, allocator);
+    if (find->options->token)
         code = take_find_token(find, error);
     else
         begin_place(find);
-    if (code == SES_OK)
-        code = fill_page(find, error);
+    while (code == SES_OK && find->at.step != FIND_END && !ses__find_is_full(find))
+        code = ses__limits_passed(&find->limits) ? ses__limits_refuse(find->store->path, error)
+                                                 : ses__find_step(find, error);
+    if (code == SES_OK && find->at.step != FIND_END)
+        code = make_find_token(find, error);
     ses__buffer_free(&find->plain);
-    ses__memory_free(&find->store->allocator, find->at.token);
+    ses__memory_free(allocator, find->at.token);
     return code;
-}
-
-static int check_find_scope(const ses_key *scope, ses_error *error)
-{
-    if (!scope)
-        return SES_OK;
-    if (scope->session && !scope->user)
-        return ses__error_set(error, SES_MISUSE, "scope: it has a session, but no user");
-    return ses__check_owner(scope->app, scope->user, scope->session, error);
 }
 
 static int take_find_options(ses_find_options *own, const ses_find_options *given, const char *text,
@@ -224,8 +198,12 @@ static int find_begun(ses_store *store, const ses_key *scope, const char *text, 
 {
     ses_find_options options;
     struct span span;
-    int code = check_find_scope(scope, error);
+    int code = SES_OK;
 
+    if (scope && scope->session && !scope->user)
+        code = ses__error_set(error, SES_MISUSE, "scope: it has a session, but no user");
+    else if (scope)
+        code = ses__check_owner(scope->app, scope->user, scope->session, error);
     if (code == SES_OK)
         code = take_find_options(&options, given, text, len, &span, error);
     if (code != SES_OK)

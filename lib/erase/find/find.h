@@ -89,7 +89,8 @@ SESLITE_PRIVATE int ses__find_in_state(struct find *find, const ses_finding *wha
 
 /* ---- artifacts.c */
 
-/* Looks into the artifact that is read, or the next one, and moves the place on. `*any` is false if there is none. */
+/* Looks into the artifact that is read, or the next one, and moves the place on. `*any` is false if there is
+ * none. */
 SESLITE_PRIVATE int ses__find_in_artifact(struct find *find, const ses_key *key, bool *any, ses_error *error);
 
 /* Moves the place on to the next name under which the user has artifacts but no session. */

@@ -11,19 +11,15 @@
 
 enum { TEXT_BEFORE = 60, TEXT_AFTER = 200 };
 
-static bool is_text_at(const struct find *find, const char *at)
-{
-    return find->options->flags & SES_FIND_IGNORE_CASE ? strncasecmp(at, find->text.ptr, find->text.len) == 0
-                                                       : memcmp(at, find->text.ptr, find->text.len) == 0;
-}
-
 /* 1 and the first byte of what is found; 0: nothing is. */
 static int find_piece_in(const struct find *find, struct span text, size_t *begin, ses_error *error)
 {
     ses_error own;
+    const struct span wanted = find->text;
+    const bool ignores_case = (find->options->flags & SES_FIND_IGNORE_CASE) != 0;
     size_t end = 0;
 
-    if (!find->text.ptr) {
+    if (!wanted.ptr) {
         ses__error_clear(&own);
         const int found =
             find->options->find(find->options->find_context, text.ptr, text.len, 0, begin, &end, &own);
@@ -32,8 +28,9 @@ static int find_piece_in(const struct find *find, struct span text, size_t *begi
                                   "find options: find gave a piece without bytes, or outside of the text");
         return ses__error_called(error, found, 1, &own, "finds a text");
     }
-    for (size_t at = 0; at + find->text.len <= text.len; at++) {
-        if (is_text_at(find, text.ptr + at)) {
+    for (size_t at = 0; at + wanted.len <= text.len; at++) {
+        if ((ignores_case ? strncasecmp(text.ptr + at, wanted.ptr, wanted.len)
+                          : memcmp(text.ptr + at, wanted.ptr, wanted.len)) == 0) {
             *begin = at;
             return 1;
         }
@@ -97,22 +94,13 @@ int ses__find_in_bytes(struct find *find, const ses_finding *what, struct span b
 
 /* ------------------------------------------------------------------------------------------------- JSON */
 
-/* Looks into the bytes of a string of base64. */
-static int find_in_data(struct find *find, const ses_finding *what, ses_error *error)
-{
-    size_t len = 0;
-
-    if (find->plain.len == 0 ||
-        !ses__base64_decode((struct span){find->plain.data, find->plain.len}, find->plain.data, &len))
-        return SES_OK;
-    return ses__find_in_bytes(find, what, (struct span){find->plain.data, len}, error);
-}
-
+/* Looks into a token, and into the bytes of one that is base64. */
 static int find_in_token(struct find *find, const ses_finding *what, struct span token, bool is_data,
                          ses_error *error)
 {
     const size_t count = find->page->found.count;
     struct span text = token;
+    size_t len = 0;
 
     if (token.ptr[0] == '"') {
         find->plain.len = 0;
@@ -121,9 +109,11 @@ static int find_in_token(struct find *find, const ses_finding *what, struct span
             return ses__error_nomem(error);
         text = (struct span){find->plain.data ? find->plain.data : "", find->plain.len};
     }
-    const int code = ses__find_in_bytes(find, what, text, error);
-    return code == SES_OK && is_data && find->page->found.count == count ? find_in_data(find, what, error)
-                                                                         : code;
+    int code = ses__find_in_bytes(find, what, text, error);
+    if (code == SES_OK && is_data && find->page->found.count == count && find->plain.len > 0 &&
+        ses__base64_decode((struct span){find->plain.data, find->plain.len}, find->plain.data, &len))
+        code = ses__find_in_bytes(find, what, (struct span){find->plain.data, len}, error);
+    return code;
 }
 
 int ses__find_in_json(struct find *find, const ses_finding *what, struct span json, ses_error *error)

@@ -88,31 +88,25 @@ static int find_in_annotations(struct find *find, const ses_session *session, se
     return code;
 }
 
-static int find_in_parent(struct find *find, const ses_session *session, ses_error *error)
-{
-    const ses_key *parent = ses_session_parent(session, NULL);
-    const ses_finding what = finding_at(find, SES_FOUND_PARENT);
-    const size_t count = find->page->found.count;
-
-    if (!parent)
-        return SES_OK;
-    int code = ses__find_in_bytes(find, &what, ses__span_of(parent->user), error);
-    return code == SES_OK && find->page->found.count == count
-               ? ses__find_in_bytes(find, &what, ses__span_of(parent->session), error)
-               : code;
-}
-
 /* The session becomes the one that the walk is at. */
 static int find_in_session(struct find *find, const ses_session *session, ses_error *error)
 {
     put_find_name(find->at.session_user, ses_session_user(session));
     put_find_name(find->at.session, ses_session_id(session));
-    const ses_finding what = finding_at(find, SES_FOUND_ID);
+    const ses_key *parent = ses_session_parent(session, NULL);
+    ses_finding what = finding_at(find, SES_FOUND_ID);
     int code = ses__find_in_bytes(find, &what, ses__span_of(find->at.session), error);
 
     if (code == SES_OK)
         code = find_in_annotations(find, session, error);
-    return code == SES_OK ? find_in_parent(find, session, error) : code;
+    if (code != SES_OK || !parent)
+        return code;
+    const size_t count = find->page->found.count;
+    what.kind = SES_FOUND_PARENT;
+    code = ses__find_in_bytes(find, &what, ses__span_of(parent->user), error);
+    return code == SES_OK && find->page->found.count == count
+               ? ses__find_in_bytes(find, &what, ses__span_of(parent->session), error)
+               : code;
 }
 
 int ses__find_keep_token(struct find *find, struct span token, ses_error *error)
@@ -195,44 +189,33 @@ static int find_in_state(struct find *find, const ses_session *session, ses_erro
     return code;
 }
 
-/* The values that events have left at the base of a pruned log. */
-static int find_in_base(struct find *find, int64_t base_seq, ses_error *error)
-{
-    const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = base_seq};
-    const ses_as_of_options options = {
-        .size = sizeof options, .flags = SES_AS_OF_SHARED, LEFT_OF(&find->limits)};
-    const ses_key key = session_key_of(find);
-    char *json = NULL;
-    size_t len = 0;
-    const int code = ses_state_json_as_of_by_key(find->store, &key, &point, &options, &json, &len, error);
-
-    return find_in_given(find, code, finding_at(find, SES_FOUND_BASE),
-                         (struct state_kinds){"", SES_FOUND_BASE, SES_FOUND_BASE}, json, len, error);
-}
-
-static int find_in_initial(struct find *find, ses_session *session, ses_error *error)
-{
-    const ses_call_options options = {.size = sizeof options, LEFT_OF(&find->limits)};
-    char *json = NULL;
-    size_t len = 0;
-    const int code = ses_state_json_initial(session, &options, &json, &len, error);
-
-    return find_in_given(find, code, finding_at(find, SES_FOUND_INITIAL),
-                         (struct state_kinds){"", SES_FOUND_INITIAL, SES_FOUND_INITIAL}, json, len, error);
-}
-
+/* The session's state, its initial state, and the values that events left at the base of a pruned log. */
 static int find_in_states(struct find *find, ses_error *error)
 {
+    const ses_call_options options = {.size = sizeof options, LEFT_OF(&find->limits)};
     const ses_key key = session_key_of(find);
     ses_session *session = NULL;
+    char *json = NULL;
+    size_t len = 0;
     int code = open_found(find, &key, &session, error);
 
     if (code == SES_OK)
         code = find_in_state(find, session, error);
-    if (code == SES_OK)
-        code = find_in_initial(find, session, error);
-    if (code == SES_OK && ses_session_base_seq(session) > 0)
-        code = find_in_base(find, ses_session_base_seq(session), error);
+    if (code == SES_OK) {
+        code = ses_state_json_initial(session, &options, &json, &len, error);
+        code =
+            find_in_given(find, code, finding_at(find, SES_FOUND_INITIAL),
+                          (struct state_kinds){"", SES_FOUND_INITIAL, SES_FOUND_INITIAL}, json, len, error);
+    }
+    if (code == SES_OK && ses_session_base_seq(session) > 0) {
+        const ses_point base = {
+            .size = sizeof base, .kind = SES_POINT_SEQ, .seq = ses_session_base_seq(session)};
+        const ses_as_of_options as_of = {
+            .size = sizeof as_of, .flags = SES_AS_OF_SHARED, LEFT_OF(&find->limits)};
+        code = ses_state_json_as_of_by_key(find->store, &key, &base, &as_of, &json, &len, error);
+        code = find_in_given(find, code, finding_at(find, SES_FOUND_BASE),
+                             (struct state_kinds){"", SES_FOUND_BASE, SES_FOUND_BASE}, json, len, error);
+    }
     ses_session_close(session);
     return code;
 }
@@ -262,31 +245,22 @@ static int find_in_events(struct find *find, bool *done, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------- the steps */
 
-static void leave_session(struct find *find)
-{
-    struct find_place *at = &find->at;
-
-    at->session[0] = at->session_user[0] = at->name[0] = '\0';
-    at->seq = at->version = at->offset = 0;
-    at->reading = false;
-    at->step = find->scope && find->scope->session ? FIND_END : FIND_NEXT_SESSION;
-}
-
 static int step_in_session(struct find *find, ses_error *error)
 {
     const ses_key key = session_key_of(find);
+    struct find_place *at = &find->at;
     bool any = false;
     bool done = false;
     int code = SES_OK;
 
-    switch ((enum find_step)find->at.step) {
+    switch ((enum find_step)at->step) {
     case FIND_STATES:
         code = find_in_states(find, error);
-        find->at.step = FIND_ARTIFACTS;
+        at->step = FIND_ARTIFACTS;
         break;
     case FIND_ARTIFACTS:
         code = ses__find_in_artifact(find, &key, &any, error);
-        find->at.step = any ? FIND_ARTIFACTS : FIND_EVENTS;
+        at->step = any ? FIND_ARTIFACTS : FIND_EVENTS;
         break;
     default:
         code = find_in_events(find, &done, error);
@@ -297,8 +271,12 @@ static int step_in_session(struct find *find, ses_error *error)
         code = SES_OK;
         done = true;
     }
-    if (code == SES_OK && done)
-        leave_session(find);
+    if (code == SES_OK && done) { /* leaves the session */
+        at->session[0] = at->session_user[0] = at->name[0] = '\0';
+        at->seq = at->version = at->offset = 0;
+        at->reading = false;
+        at->step = find->scope && find->scope->session ? FIND_END : FIND_NEXT_SESSION;
+    }
     return code;
 }
 
@@ -354,11 +332,8 @@ int ses__find_step(struct find *find, ses_error *error)
         code = find_in_one_session(find, error);
         at->step = FIND_STATES;
         break;
-    case FIND_STATES:
-    case FIND_ARTIFACTS:
-    case FIND_EVENTS:
-        return step_in_session(find, error);
-    case FIND_END:
+    default:
+        code = at->step == FIND_END ? SES_OK : step_in_session(find, error);
         break;
     }
     return code;
