@@ -26,19 +26,6 @@ void ses__search_restart(struct search *search)
     ses__arena_reset(&search->hits->arena);
 }
 
-static int add_snippet(struct search *search, struct span body, size_t place, ses_hit *hit, ses_error *error)
-{
-    struct snippet snippet;
-
-    ses__event_snippet(body, place, search->options->snippet_bytes, &search->words, &search->plain, &snippet);
-    if (search->words.failed || search->plain.failed)
-        return ses__error_nomem(error);
-    hit->snippet = ses__arena_text(&search->hits->arena, snippet.text.ptr, snippet.text.len);
-    hit->snippet_len = snippet.text.len;
-    hit->snippet_found = snippet.found;
-    return hit->snippet ? SES_OK : ses__error_nomem(error);
-}
-
 static int add_hit(struct search *search, const struct candidate *candidate, size_t place, ses_error *error)
 {
     ses_hits *hits = search->hits;
@@ -58,7 +45,17 @@ static int add_hit(struct search *search, const struct candidate *candidate, siz
     hits->last.user = hit->user;
     hits->last.session = hit->session;
     hits->count++;
-    return search->options->snippet_bytes ? add_snippet(search, candidate->body, place, hit, error) : SES_OK;
+    if (search->options->snippet_bytes == 0)
+        return SES_OK;
+    struct snippet snippet;
+    ses__event_snippet(candidate->body, place, search->options->snippet_bytes, &search->words, &search->plain,
+                       &snippet);
+    if (search->words.failed || search->plain.failed)
+        return ses__error_nomem(error);
+    hit->snippet = ses__arena_text(arena, snippet.text.ptr, snippet.text.len);
+    hit->snippet_len = snippet.text.len;
+    hit->snippet_found = snippet.found;
+    return hit->snippet ? SES_OK : ses__error_nomem(error);
 }
 
 int ses__search_look(struct search *search, const struct candidate *candidate, ses_error *error)

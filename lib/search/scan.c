@@ -21,18 +21,6 @@ static ses_range range_of(const struct search *search, int64_t before_seq)
     return range;
 }
 
-static struct candidate candidate_of(const struct search_place *at, const ses_event *event)
-{
-    struct candidate candidate = {.at = *at,
-                                  .id = ses__span_of(event->id),
-                                  .author = ses__span_of(event->author),
-                                  .time_us = event->time_us,
-                                  .body = {event->json, event->json_len}};
-
-    candidate.at.seq = event->seq;
-    return candidate;
-}
-
 /* `at` is the place in the session before which its events are looked at. NOTFOUND: it was deleted. */
 static int scan_session(struct search *search, const struct search_place *at, ses_error *error)
 {
@@ -48,7 +36,12 @@ static int scan_session(struct search *search, const struct search_place *at, se
         code = ses__begun_cursor_next(cursor, &event, error);
         if (code != SES_ROW)
             break;
-        const struct candidate candidate = candidate_of(at, event);
+        struct candidate candidate = {.at = *at,
+                                      .id = ses__span_of(event->id),
+                                      .author = ses__span_of(event->author),
+                                      .time_us = event->time_us,
+                                      .body = {event->json, event->json_len}};
+        candidate.at.seq = event->seq;
         code = ses__search_look(search, &candidate, error);
     }
     (void)ses_cursor_close(cursor, NULL); /* its failure is known */
@@ -66,33 +59,7 @@ static int scan_listed(struct search *search, const struct search_place *at, ses
     return SES_OK;
 }
 
-static int scan_page(struct search *search, const struct list_op *list, ses_error *error)
-{
-    int code = SES_OK;
-
-    for (size_t i = 0; i < list->count && code == SES_OK && !ses__search_is_full(search); i++) {
-        const struct listed *listed = &list->items[i];
-        const struct session_row *row = &listed->snapshot.row;
-        const struct search_place at = {row->updated_us, row->user_id, listed->user, listed->name, INT64_MAX};
-        code = scan_listed(search, &at, error);
-    }
-    return code;
-}
-
-/* The next page of the list begins after the last session of this one. */
-static void go_on(struct list_op *list, struct arena *arena)
-{
-    const struct listed *last = &list->items[list->count - 1];
-    const struct session_row *row = &last->snapshot.row;
-
-    list->from_start = false;
-    list->after =
-        (struct list_place){row->updated_us,
-                            {ses__arena_text(arena, last->name, strlen(last->name)), strlen(last->name)},
-                            row->user_id,
-                            row->id};
-}
-
+/* Each page of the list begins after the last session of the one before. */
 static int scan_list(struct search *search, struct list_op *list, ses_error *error)
 {
     bool more = true;
@@ -100,15 +67,26 @@ static int scan_list(struct search *search, struct list_op *list, ses_error *err
 
     while (code == SES_OK && more && !ses__search_is_full(search)) {
         code = ses__door_list(search->store->storage, list, error);
-        if (code == SES_OK)
-            code = scan_page(search, list, error);
+        for (size_t i = 0; i < list->count && code == SES_OK && !ses__search_is_full(search); i++) {
+            const struct listed *item = &list->items[i];
+            const struct session_row *row = &item->snapshot.row;
+            code = scan_listed(
+                search,
+                &(struct search_place){row->updated_us, row->user_id, item->user, item->name, INT64_MAX},
+                error);
+        }
         more = code == SES_OK && list->more;
         if (more) {
+            const struct listed *last = &list->items[list->count - 1];
+            const struct session_row *row = &last->snapshot.row;
+            struct span name = ses__span_of(last->name);
             ses__arena_reset(&search->kept);
-            go_on(list, &search->kept);
+            name.ptr = ses__arena_text(&search->kept, name.ptr, name.len);
+            list->from_start = false;
+            list->after = (struct list_place){row->updated_us, name, row->user_id, row->id};
+            if (!name.ptr)
+                code = ses__error_nomem(error);
         }
-        if (more && !list->after.name.ptr)
-            code = ses__error_nomem(error);
         ses__list_op_free(list, &search->store->allocator);
         ses__arena_reset(list->arena);
     }
@@ -133,9 +111,9 @@ static int scan_owner(struct search *search, ses_error *error)
                            .arena = &names};
     int code = SES_OK;
 
+    /* The last event of a session that was not updated since is earlier. */
     if (since_us && *since_us > list.filter.since_us)
-        list.filter.since_us =
-            *since_us; /* the last event of a session that was not updated since is earlier */
+        list.filter.since_us = *since_us;
     if (from->session) {
         list.after = (struct list_place){from->updated_us, ses__span_of(from->session), from->user_id, 0};
         code = scan_listed(search, from, error);

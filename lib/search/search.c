@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/utf8.h"
-#include "search/index.h"
+#include "search/search.h"
 #include "session/read/filter.h"
 #include "session/token.h"
 
@@ -106,29 +106,11 @@ static int take_search_options(ses_search_options *own, const ses_search_options
     return code == SES_OK ? ses__filter_take(own->filter, scope->user, filter, error) : code;
 }
 
-static int check_scope(const ses_key *scope, ses_error *error)
-{
-    int code = ses__check_argument(scope, "scope", error);
-
-    if (code == SES_OK && scope->session && !scope->user)
-        code = ses__error_set(error, SES_MISUSE, "scope: it has a session, but no user");
-    return code == SES_OK ? ses__check_owner(scope->app, scope->user, scope->session, error) : code;
-}
-
-static int find_hits(struct search *search, ses_error *error)
-{
-    bool found = false;
-    int code = ses__search_index(search, &found, error);
-
-    if (code == SES_OK && !found)
-        code = ses__search_scan(search, error);
-    return code == SES_OK && ses__search_is_full(search) ? make_search_token(search, error) : code;
-}
-
 /* All but the checks of the arguments. */
 static int search_events(struct search *search, struct span words, ses_error *error)
 {
     const ses_allocator *const allocator = &search->store->allocator;
+    bool found = false;
     int code = ses__terms_take(&search->terms, words, search->options->flags, allocator, error);
 
     ses__buffer_init(&search->words, allocator);
@@ -139,7 +121,11 @@ static int search_events(struct search *search, struct span words, ses_error *er
     if (code == SES_OK && search->options->token)
         code = take_search_token(search, search->options->token, error);
     if (code == SES_OK)
-        code = find_hits(search, error);
+        code = ses__search_index(search, &found, error);
+    if (code == SES_OK && !found)
+        code = ses__search_scan(search, error);
+    if (code == SES_OK && ses__search_is_full(search))
+        code = make_search_token(search, error);
     ses__arena_free(&search->kept);
     ses__buffer_free(&search->plain);
     ses__buffer_free(&search->words);
@@ -153,8 +139,12 @@ static int search_begun(ses_store *store, const ses_key *scope, const char *word
     ses_search_options options;
     struct list_filter filter;
     struct span span;
-    int code = check_scope(scope, error);
+    int code = ses__check_argument(scope, "scope", error);
 
+    if (code == SES_OK && scope->session && !scope->user)
+        code = ses__error_set(error, SES_MISUSE, "scope: it has a session, but no user");
+    if (code == SES_OK)
+        code = ses__check_owner(scope->app, scope->user, scope->session, error);
     if (code == SES_OK)
         code = ses__check_span(words, len, "words", &span, error);
     if (code == SES_OK)

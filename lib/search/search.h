@@ -6,8 +6,8 @@
 #include "seslite_search.h"
 #include "session/store.h"
 
-/* Hits are in the order of their sessions in a list, the last update first, and in each from the newest event to the
- * oldest. This is the place of one, after which the next page begins. */
+/* Hits are in the order of their sessions in a list, the last update first, and in each from the newest event
+ * to the oldest. This is the place of one, after which the next page begins. */
 struct search_place {
     int64_t updated_us; /* of the session, when the walk came to it: it may have moved since then */
     int64_t user_id;
@@ -63,7 +63,14 @@ static inline bool ses__search_is_full(const struct search *search)
 SESLITE_PRIVATE void ses__search_restart(struct search *search);
 SESLITE_PRIVATE int ses__hits_new(ses_store *store, size_t limit, ses_hits **hits, ses_error *error);
 
+/* ---- index.c: asks the index */
+
+/* `*found`: the page is filled by the index. Otherwise there is none, or it cannot be brought up to date, or
+ * it finds so many events that a scan comes upon a page of them sooner. */
+SESLITE_PRIVATE int ses__search_index(struct search *search, bool *found, ses_error *error);
+
 /* ---- scan.c: reads the events */
+
 SESLITE_PRIVATE int ses__search_scan(struct search *search, ses_error *error);
 
 #endif
