@@ -466,7 +466,7 @@ $(PROGRAMS)/test/%: $(B)/test/%.o $(TEST_SUPPORT) $(LIBRARY)
 
 # The code of the chapters, which are README files: all their fragments as one program, and the whole programs. The packages
 # for Python and Rust test their own. Without POSTGRES=1 the program for a server is compiled, but not linked.
-CHAPTERS         := README.md $(filter-out tools/python/% tools/rust/%,$(wildcard */README.md */*/README.md))
+CHAPTERS         := README.md $(filter-out tools/python/% tools/rust/%,$(wildcard lib/README.md sql/README.md tools/README.md */*/README.md */*/*/README.md))
 CHAPTER_PROGRAMS := $(patsubst %.md,$(B)/test/chapters/%,$(shell grep -l '^.include <' $(CHAPTERS)))
 CHAPTER_OBJECTS  := $(addsuffix .o,$(B)/test/chapters/fragments $(CHAPTER_PROGRAMS))
 
@@ -883,7 +883,7 @@ abi:
 platforms:
 	@MAKE='$(MAKE)' sh tools/platforms.sh
 
-## pictures: make the pictures of README.md and CONTRIBUTING.md again; tools/pictures/README.md lists what that needs
+## pictures: make the pictures of the documents again; tools/pictures/README.md lists what that needs
 pictures: $(COMMAND)
 	python3 tools/pictures/house.py > $(B)/house.svg && mv $(B)/house.svg tools/pictures/house.svg
 	python3 tools/pictures/terminal.py $(COMMAND) tools/pictures/terminal.svg

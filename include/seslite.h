@@ -32,6 +32,16 @@
  * that models have used, seslite_erase.h erases what must not be kept from events that stay, seslite_cjson.h
  * has calls for programs that use cJSON, and seslite_postgres.h and seslite_mysql.h open a store on a server.
  *
+ * Three things to know first:
+ *
+ *  - An append is final. When it returns SES_OK the event is committed, with its changes of state, and only
+ *    ses_redact can change it. Give events an `id`, and an append can be repeated after any failure: the event
+ *    is stored once. The values of "temp:" keys are never stored.
+ *  - A handle is a snapshot. It does not see what others append, and an append through it then returns STALE:
+ *    call ses_refresh and append again. All threads may use a store, but only one at a time a handle.
+ *  - Check every code. A negative one is a failure, after which nothing has changed, except perhaps after
+ *    UNKNOWN. A `const char *` output is borrowed, from the handle for example; free a `char *` with ses_free.
+ *
  * The words used below:
  *
  *  - State is a set of keys with JSON values. The prefix of a key is its scope. "app:" keys are shared by all

@@ -166,10 +166,10 @@ SES_API int ses_load_json(ses_store *store, const ses_key *key, const char *json
 
 /*
  * JSON lines: a whole store, an app, a user or a session as text, one JSON object per line.
- * lib/session/README.md describes the format. Importing the text into an empty store gives the same store:
- * every event with its bytes and number, every time, version, state, title, label, parent and base, the
- * shared state, every artifact with its versions, and the order in which sessions were created. Leases are
- * not included, nor are versions of sessions above 2^52, which ses_load does not accept.
+ * lib/session/transfer/README.md describes the format. Importing the text into an empty store gives the same
+ * store: every event with its bytes and number, every time, version, state, title, label, parent and base,
+ * the shared state, every artifact with its versions, and the order in which sessions were created. Leases
+ * are not included, nor are versions of sessions above 2^52, which ses_load does not accept.
  */
 
 typedef enum ses_export_flags {

@@ -1,5 +1,6 @@
-# The C code in CONTRIBUTING.md is the library's and the tests' own, word for word, so that it compiles and stays true:
-#     awk -f test/contributing.awk CONTRIBUTING.md lib/*/*.c lib/*/*/*.c test/*/*.c
+# The C code in the documents for contributors is the library's and the tests' own, word for word, so that it compiles and
+# stays true:
+#     awk -f test/contributing.awk CONTRIBUTING.md test/README.md lib/*/*.c lib/*/*/*.c test/*/*.c
 
 function look_for_blocks() {
     for (i = 1; i <= count; i++) {
@@ -11,8 +12,8 @@ function look_for_blocks() {
 
 FNR == 1 { look_for_blocks() }
 
-FILENAME != "CONTRIBUTING.md" { code = code $0 "\n"; next }
-/^```c$/ { line[++count] = FNR + 1; inside = 1; next }
+FILENAME !~ /\.md$/ { code = code $0 "\n"; next }
+/^```c$/ { place[++count] = FILENAME ":" FNR + 1; inside = 1; next }
 /^```$/ { inside = 0 }
 inside { block[count] = block[count] $0 "\n" }
 
@@ -20,7 +21,7 @@ END {
     look_for_blocks()
     for (i = 1; i <= count; i++) {
         if (!found[i]) {
-            print "CONTRIBUTING.md:" line[i] ": no file of lib/ or test/ has this code"
+            print place[i] ": no file of lib/ or test/ has this code"
             failed = 1
         }
     }

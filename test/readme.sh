@@ -1,12 +1,12 @@
 #!/bin/sh
 # The chapters are true: every link leads somewhere, the code runs (their fragments as one program, the first program by
-# itself), and so do the shell blocks that are marked `sh run`, on the store of the first program. CONTRIBUTING's code is the
-# library's own.
+# itself), and so do the shell blocks that are marked `sh run`, on the store of the first program. The code in the documents for
+# contributors is the library's own.
 #     sh test/readme.sh BUILD
 set -eu
 programs=$(cd "$1/test/chapters" && pwd)
 PATH=$(cd "$1/tools/seslite" && pwd):$PATH
-awk -f test/contributing.awk CONTRIBUTING.md $(find lib test -name "*.c")
+awk -f test/contributing.awk CONTRIBUTING.md test/README.md $(find lib test -name "*.c")
 
 if git ls-files --error-unmatch README.md >/dev/null 2>&1; then
     # shellcheck disable=SC2046 # paths have no spaces
@@ -19,7 +19,7 @@ fi
 folder=$(mktemp -d "${TMPDIR:-/tmp}/seslite-readme-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 (cd "$folder" && "$programs/fragments" >/dev/null)
-chapters=$(ls README.md */README.md */*/README.md)
+chapters=$(ls README.md */README.md */*/README.md */*/*/README.md)
 for chapter in $chapters; do
     awk -v folder="$folder" '
         /^```sh run$/ {file = sprintf("%s/%d.sh", folder, ++count); print FILENAME ":" FNR > (file ".name"); next}
