@@ -895,7 +895,7 @@ schema:
 
 ## format: the C files in the style of .clang-format
 format:
-	clang-format -i $$(git ls-files '*.c' '*.h')
+	clang-format -i $$(git ls-files -co --exclude-standard '*.c' '*.h')
 
 ## clean: remove build/
 clean:
