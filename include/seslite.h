@@ -35,12 +35,13 @@
  * Three things to know first:
  *
  *  - An append is final. When it returns SES_OK the event is committed, with its changes of state, and only
- *    ses_redact can change it. Give events an `id`, and an append can be repeated after any failure: the event
- *    is stored once. The values of "temp:" keys are never stored.
+ *    ses_redact can change it. Give events an `id`, and an append can be repeated after any failure: the
+ *    event is stored once. The values of "temp:" keys are never stored.
  *  - A handle is a snapshot. It does not see what others append, and an append through it then returns STALE:
  *    call ses_refresh and append again. All threads may use a store, but only one at a time a handle.
  *  - Check every code. A negative one is a failure, after which nothing has changed, except perhaps after
- *    UNKNOWN. A `const char *` output is borrowed, from the handle for example; free a `char *` with ses_free.
+ *    UNKNOWN. A `const char *` output is borrowed, from the handle for example; free a `char *` with
+ *    ses_free.
  *
  * The words used below:
  *
@@ -1101,10 +1102,10 @@ typedef struct ses_page ses_page;
  * The update time of a session is the latest time of its events, which the clocks of clients give. With
  * SES_ORDER_CHANGED only the store's clock counts: a write is whatever changes the log, but no prune, title,
  * label or expiry time. A session that was loaded, or created with `created_us`, counts as written at its
- * update time, if that is earlier than the load; a load that adds events never moves its last write back. This
- * order has no index, since every append would write it. Each page looks at all sessions of the app or user:
- * among 100,000 it takes some 50 ms in a file, and 150 to 250 ms on a server, where the other orders take a
- * few.
+ * update time, if that is earlier than the load; a load that adds events never moves its last write back.
+ * This order has no index, since every append would write it. Each page looks at all sessions of the app or
+ * user: among 100,000 it takes some 50 ms in a file, and 150 to 250 ms on a server, where the other orders
+ * take a few.
  *
  * The token of a page leads to the next one. A token is a place in the order, not a count. In order of
  * creation, every session that exists throughout the walk is listed exactly once, whatever is created or

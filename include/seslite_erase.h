@@ -99,9 +99,9 @@ typedef struct ses_redact_options {
  *
  * The version goes up by one, so other handles become STALE, followers return SES_RESET, and cursors end with
  * STALE at the next page. The given handle shows the events, and with SES_REDACT_NAMES the title and the
- * labels, as they are now. An append that repeats the original event is EXISTS, since another event has its id
- * now. `*erased` (may be NULL) becomes the receipt. Returns 0, SES_UNCHANGED if nothing had to be replaced, or
- * SES_MORE: with SES_SECURE, or if a damaged index could not be dropped.
+ * labels, as they are now. An append that repeats the original event is EXISTS, since another event has its
+ * id now. `*erased` (may be NULL) becomes the receipt. Returns 0, SES_UNCHANGED if nothing had to be
+ * replaced, or SES_MORE: with SES_SECURE, or if a damaged index could not be dropped.
  *
  * NOTFOUND: there is no such event; nothing has changed. INVALID: an event is a rewind or a compaction, which
  * are only redacted with `seqs` NULL; a number is negative; or `text` or `content` is not valid. JSON:

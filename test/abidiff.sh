@@ -1,6 +1,6 @@
 #!/bin/sh
-# The shared library has the binary interface of the headers, and of the last release, as abidiff sees it. Changes that
-# break programs are found, and others are not.
+# The shared library has the binary interface of the headers, and of the last release, as abidiff sees it.
+# Changes that break programs are found, and others are not.
 #     HEADERS='include/seslite.h ...' sh test/abidiff.sh BUILD      (CC, AWK, CJSON_CFLAGS)
 set -eu
 library=$1/libseslite.so

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The amalgamation compiles without a warning, also within a program that asks for more of the system than POSIX, and
-# programs link with it.
+# The amalgamation compiles without a warning, also within a program that asks for more of the system than
+# POSIX, and programs link with it.
 #     sh test/amalgamation.sh BUILD     (CC, CFLAGS, LDFLAGS, SQLITE_CFLAGS, SQLITE_LIBS, CJSON_CFLAGS, CJSON_LIBS;
 #                                        POSTGRES=1, POSTGRES_CFLAGS, POSTGRES_LIBS, and the same with MYSQL)
 set -eu
@@ -8,7 +8,8 @@ build=$1
 folder=$build/test/amalgamation
 sh tools/amalgamate.sh "$folder" "$build/gen"
 
-# Without optimization, which takes a quarter of the time: what optimizing says of the code is said of its single files.
+# Without optimization, which takes a quarter of the time: what optimizing says of the code is said of its
+# single files.
 # compile ARGUMENT...
 compile() {
     # shellcheck disable=SC2086 # words are meant to be split

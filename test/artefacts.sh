@@ -1,7 +1,7 @@
 #!/bin/sh
-# The repository has no file that a tool has made: none that .gitignore names, no hidden one but those below, no binary one
-# but the inputs of the fuzz targets, and none larger than a source file ever is. The exceptions are the pictures of
-# `make pictures`, which have bounds of their own. Run from the top of the repository.
+# The repository has no file that a tool has made: none that .gitignore names, no hidden one but those below,
+# no binary one but the inputs of the fuzz targets, and none larger than a source file ever is. The exceptions
+# are the pictures of `make pictures`, which have bounds of their own. Run from the top of the repository.
 set -eu
 
 pictures='

@@ -1,6 +1,6 @@
 #!/bin/sh
-# test/README.md names a test for each part of the store and each operation, or says why nothing can break there. Each cell must be
-# there once, and its test must exist and be run.
+# test/README.md names a test for each part of the store and each operation, or says why nothing can break
+# there. Each cell must be there once, and its test must exist and be run.
 #     sh test/cells.sh
 set -eu
 page=test/README.md

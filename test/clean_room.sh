@@ -1,8 +1,10 @@
 #!/bin/sh
-# Clones the committed tree into a bare Debian or Ubuntu of its own, made by debootstrap below BUILD, and does there what a
-# newcomer does: `make deps demo` and `make GOALS`. As root, on a Debian or Ubuntu that has debootstrap.
+# Clones the committed tree into a bare Debian or Ubuntu of its own, made by debootstrap below BUILD, and does
+# there what a newcomer does: `make deps demo` and `make GOALS`. As root, on a Debian or Ubuntu that has
+# debootstrap.
 #     sh test/clean_room.sh BUILD SUITE GOALS
-# SUITE is a name of a release: bookworm, trixie, noble. MIRROR is where it comes from, if not from this system's own source.
+# SUITE is a name of a release: bookworm, trixie, noble. MIRROR is where it comes from, if not from this
+# system's own source.
 set -eu
 build=$PWD/$1
 suite=$2
@@ -16,7 +18,8 @@ skip() {
 [ "$(id -u)" -eq 0 ] || skip "root"
 command -v debootstrap >/dev/null || skip "debootstrap"
 
-# Whatever becomes of this run, what it mounts is gone with it: nothing else sees it, and no removal reaches through it.
+# Whatever becomes of this run, what it mounts is gone with it: nothing else sees it, and no removal reaches
+# through it.
 if [ -z "${SESLITE_MOUNTS_APART:-}" ]; then
     SESLITE_MOUNTS_APART=yes exec unshare --mount --propagation private sh "$0" "$@"
 fi
@@ -33,7 +36,8 @@ mirror=${MIRROR:-$(mirror_of_this_system)}
 mkdir -p "$build"
 if [ ! -e "$build/$suite.tar" ]; then
     rm -rf --one-file-system "$root"
-    # Most of an Ubuntu's packages are in its second part. One script makes all its releases: debootstrap may be older than this.
+    # Most of an Ubuntu's packages are in its second part. One script makes all its releases: debootstrap may
+    # be older than this.
     case $mirror in
     */ubuntu*) options=--components=main,universe script=gutsy ;;
     *) options='' script='' ;;

@@ -311,7 +311,7 @@ static inline void fill_session(ses_store *store, const ses_key *key)
           ":'model','parts':[{'text':'Good trip.'}]},'actions':{'stateDelta':{'turns':2}}}"));
 }
 
-/* ------------------------------------------------------------------------------------------- the usual test */
+/* ----------------------------------------------------------------------------------------- the usual test */
 
 /* A file with one session, filled. */
 static const ses_key one = {"chat", "alice", "one"};

@@ -1,6 +1,7 @@
 /*
- * Company for the steps of a scene: a call that writes shares its commit with two neighbours, and fails between them. The
- * group is made, not hoped for: another connection holds the lock of the file until all three stand in the queue.
+ * Company for the steps of a scene: a call that writes shares its commit with two neighbours, and fails
+ * between them. The group is made, not hoped for: another connection holds the lock of the file until all
+ * three stand in the queue.
  *
  * Whoever includes this is linked with the wraps of COMPANY_WRAPS in flags.mk.
  */
@@ -72,7 +73,7 @@ static void company_complain(const char *what)
         snprintf(company.wrong, sizeof company.wrong, "%s", what);
 }
 
-/* ------------------------------------------------------------------------------------------ what is wrapped */
+/* ---------------------------------------------------------------------------------------- what is wrapped */
 
 int __real_sqlite3_step(sqlite3_stmt *statement);
 int __wrap_sqlite3_step(sqlite3_stmt *statement);
@@ -314,7 +315,7 @@ static void *company_go_behind(void *context)
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------- around a step */
+/* ------------------------------------------------------------------------------------------ around a step */
 
 static int64_t company_waits(void)
 {
@@ -323,8 +324,8 @@ static int64_t company_waits(void)
     return stats.write_waits;
 }
 
-/* Until so many calls stand in the queue, or the call between has returned; what waits for the turn in another way is not
- * waited for. */
+/* Until so many calls stand in the queue, or the call between has returned; what waits for the turn in
+ * another way is not waited for. */
 static bool company_await(int64_t waits)
 {
     const int64_t until = support_steady_us() + (company.recording ? 200000 : 20000000);
@@ -418,7 +419,7 @@ static void company_end_step(struct faults *faults, const char *call, int code)
         company_compare(call);
 }
 
-/* -------------------------------------------------------------------------------------------- around a run */
+/* ------------------------------------------------------------------------------------------- around a run */
 
 static void company_furnish(ses_store *store)
 {

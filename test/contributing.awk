@@ -1,5 +1,5 @@
-# The C code in the documents for contributors is the library's and the tests' own, word for word, so that it compiles and
-# stays true:
+# The C code in the documents for contributors is the library's and the tests' own, word for word, so that it
+# compiles and stays true:
 #     awk -f test/contributing.awk CONTRIBUTING.md test/README.md lib/*/*.c lib/*/*/*.c test/*/*.c
 
 function look_for_blocks() {

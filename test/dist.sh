@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make dist` makes equal files in clones in other folders, with another user, umask, time zone, language and settings of
-# git; they have what is committed; and a command from outside signs them.
+# `make dist` makes equal files in clones in other folders, with another user, umask, time zone, language and
+# settings of git; they have what is committed; and a command from outside signs them.
 #     sh test/dist.sh BUILD      (MAKE)
 set -eu
 make=${MAKE:-make}

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The pages of `make docs`: a comment in a header that is not in the agreed form is a fault with its line; every call and
-# type has a page; all links lead somewhere; and mandoc and groff have nothing to say about the man pages.
+# The pages of `make docs`: a comment in a header that is not in the agreed form is a fault with its line;
+# every call and type has a page; all links lead somewhere; and mandoc and groff have nothing to say about the
+# man pages.
 #     REFERENCE='include/seslite.h ...' sh test/docs.sh BUILD      (AWK)
 set -eu
 folder=$1/test/docs

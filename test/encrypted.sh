@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds everything with SQLite3 Multiple Ciphers in place of SQLite, and runs tests on encrypted stores. SQLITE names its
-# amalgamation; otherwise npm fetches the package better-sqlite3-multiple-ciphers, which has it, and which is kept below BUILD.
+# Builds everything with SQLite3 Multiple Ciphers in place of SQLite, and runs tests on encrypted stores.
+# SQLITE names its amalgamation; otherwise npm fetches the package better-sqlite3-multiple-ciphers, which has
+# it, and which is kept below BUILD.
 #     sh test/encrypted.sh BUILD TEST,TEST...
 set -eu
 build=$PWD/$1

@@ -1,6 +1,7 @@
 /*
- * Runs a test on encrypted stores: it is linked in place of ses_open (-Wl,--wrap) and gives each store a key that has none.
- * The test's own looks at files (sqlite3_open, sqlite3_open_v2) come here, too, and are given the same key.
+ * Runs a test on encrypted stores: it is linked in place of ses_open (-Wl,--wrap) and gives each store a key
+ * that has none. The test's own looks at files (sqlite3_open, sqlite3_open_v2) come here, too, and are given
+ * the same key.
  */
 #include "engine_encrypted.h"
 

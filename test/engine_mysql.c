@@ -1,6 +1,6 @@
 /*
- * Runs a test on MySQL: it is linked in place of ses_open (-Wl,--wrap), and opens a database of its own for each path, on
- * the server that SESLITE_MYSQL names. What the test asks of the file alone is left out.
+ * Runs a test on MySQL: it is linked in place of ses_open (-Wl,--wrap), and opens a database of its own for
+ * each path, on the server that SESLITE_MYSQL names. What the test asks of the file alone is left out.
  */
 #include <mysql.h>
 #include <pthread.h>
@@ -27,8 +27,9 @@ static void die(MYSQL *server, const char *what)
 /* ------------------------------------------------------------------------------- the databases of paths */
 
 /*
- * Stores take long to make, so each is used again once nobody needs it: when its path's folder is gone; of a store in
- * memory, when that is closed or its process is gone. Which path has which stands in a table of the database "paths".
+ * Stores take long to make, so each is used again once nobody needs it: when its path's folder is gone; of a
+ * store in memory, when that is closed or its process is gone. Which path has which stands in a table of the
+ * database "paths".
  */
 
 static void run(MYSQL *server, const char *sql)

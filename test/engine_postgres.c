@@ -1,6 +1,6 @@
 /*
- * Runs a test on PostgreSQL: it is linked in place of ses_open (-Wl,--wrap), and opens a database of its own for
- * each path, on the server that SESLITE_POSTGRES names. What the test asks of the file alone is left out.
+ * Runs a test on PostgreSQL: it is linked in place of ses_open (-Wl,--wrap), and opens a database of its own
+ * for each path, on the server that SESLITE_POSTGRES names. What the test asks of the file alone is left out.
  */
 #include <libpq-fe.h>
 #include <pthread.h>
@@ -32,9 +32,9 @@ static void ignore_notice(void *context, const char *message)
 /* ------------------------------------------------------------------------------- the databases of paths */
 
 /*
- * Databases take long to make, so each is used again once nobody needs it: when its path's folder is gone; of a store in
- * memory, when that is closed or its process is gone. Which path has which stands in a table of the server's first
- * database.
+ * Databases take long to make, so each is used again once nobody needs it: when its path's folder is gone; of
+ * a store in memory, when that is closed or its process is gone. Which path has which stands in a table of
+ * the server's first database.
  */
 
 static PGresult *ask(PGconn *server, const char *sql, const char *first, const char *second)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The archive defines the functions of the public headers and others that begin with ses__; the shared library exports
-# the former alone.
+# The archive defines the functions of the public headers and others that begin with ses__; the shared library
+# exports the former alone.
 #     HEADERS='include/seslite.h ...' sh test/exports.sh BUILD
 set -eu
 build=$1

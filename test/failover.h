@@ -1,4 +1,5 @@
-/* Writers, whose primary is lost again and again: the same test on each kind of server. SESLITE_KILLS says how often (2). */
+/* Writers, whose primary is lost again and again: the same test on each kind of server. SESLITE_KILLS says
+ * how often (2). */
 #ifndef SESLITE_TEST_FAILOVER_H
 #define SESLITE_TEST_FAILOVER_H
 

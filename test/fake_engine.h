@@ -1,6 +1,6 @@
 /*
- * An engine that stands before a store's own: it counts the transactions that are run, and can fail them, or run the job of
- * each once in vain, as engines may.
+ * An engine that stands before a store's own: it counts the transactions that are run, and can fail them, or
+ * run the job of each once in vain, as engines may.
  */
 #ifndef SESLITE_TEST_FAKE_ENGINE_H
 #define SESLITE_TEST_FAKE_ENGINE_H
@@ -109,7 +109,8 @@ static inline unsigned fake_total(const struct fake_engine *fake)
     return total;
 }
 
-/* Since the last time it was asked, there were so many transactions, and so many operations of the engine's own. */
+/* Since the last time it was asked, there were so many transactions, and so many operations of the engine's
+ * own. */
 #define assert_transactions(fake, reads, writes) \
     fake_assert_calls((fake), (reads), (writes), 0, __FILE__, __LINE__)
 #define assert_whole(fake, count) fake_assert_calls((fake), 0, 0, (count), __FILE__, __LINE__)

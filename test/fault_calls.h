@@ -1,9 +1,9 @@
 /*
  * Which calls fail in a run of a scene (see scenario.h), and when.
  *
- * A step that fails is done again without the fault, so one run makes one call fail in every step, and there are as
- * many runs as the step with the most calls needs. Calls of a step that have the same stack fail in the same way:
- * the first two and the last of them are chosen. A run without faults finds them.
+ * A step that fails is done again without the fault, so one run makes one call fail in every step, and there
+ * are as many runs as the step with the most calls needs. Calls of a step that have the same stack fail in
+ * the same way: the first two and the last of them are chosen. A run without faults finds them.
  */
 #ifndef SESLITE_TEST_FAULT_CALLS_H
 #define SESLITE_TEST_FAULT_CALLS_H

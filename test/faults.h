@@ -1,4 +1,5 @@
-/* What the scenes of scenario.h are run with: steps that may fail, what is left at the end, a store to begin with. */
+/* What the scenes of scenario.h are run with: steps that may fail, what is left at the end, a store to begin
+ * with. */
 #ifndef SESLITE_TEST_FAULTS_H
 #define SESLITE_TEST_FAULTS_H
 
@@ -209,7 +210,8 @@ static void faults_dump(struct faults *faults, ses_store *store)
         faults_dump_artifacts(faults, store);
 }
 
-/* An empty store, which opening finds in all scenes but its own: to make the tables takes longer than a scene. */
+/* An empty store, which opening finds in all scenes but its own: to make the tables takes longer than a
+ * scene. */
 static struct {
     sqlite3 *made;
     void (*furnish)(ses_store *store); /* what else it begins with; NULL: nothing */
@@ -243,7 +245,8 @@ static const char faults_drop_views[] =
     "DROP VIEW transcript; DROP VIEW tool_calls; DROP VIEW usage; DROP VIEW event_log; DROP VIEW "
     "session_overview; DROP VIEW merged_state; DROP VIEW artifact_overview;";
 
-/* The store was made with a rollback journal so that it can be copied from its file alone; its copies may have a log. */
+/* The store was made with a rollback journal so that it can be copied from its file alone; its copies may
+ * have a log. */
 static const char faults_forget_journal[] = "DELETE FROM features WHERE name = 'rollback_journal'";
 
 static void faults_make_empty(void)

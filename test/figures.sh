@@ -1,6 +1,7 @@
 #!/bin/sh
-# Compares the figures that test/README.md has for each run of CI with what was measured last: by the logs of tests and the
-# coverage below each BUILD, of which the best counts. Fails if the page says more than was measured.
+# Compares the figures that test/README.md has for each run of CI with what was measured last: by the logs of
+# tests and the coverage below each BUILD, of which the best counts. Fails if the page says more than was
+# measured.
 #     sh test/figures.sh BUILD...
 set -eu
 

@@ -1,4 +1,5 @@
-/* What tests of imports share: the databases of other services, and JSON compared with what these returned. */
+/* What tests of imports share: the databases of other services, and JSON compared with what these
+ * returned. */
 #ifndef SESLITE_TEST_FOREIGN_H
 #define SESLITE_TEST_FOREIGN_H
 
@@ -54,7 +55,7 @@ static inline int64_t number_of(const struct reply *answer, const char *name)
     return number;
 }
 
-/* ---------------------------------------------------------------------------------------- a small database */
+/* --------------------------------------------------------------------------------------- a small database */
 
 /* What SqliteSessionService makes. */
 static const char adk_schema[] =

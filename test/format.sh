@@ -1,6 +1,6 @@
 #!/bin/sh
-# The C files of lib/ and include/ are as clang-format writes them, by .clang-format. Its versions differ in details, so
-# only version 14, Debian 12's, is asked. Run from the top of the repository.
+# The C files of lib/ and include/ are as clang-format writes them, by .clang-format. Its versions differ in
+# details, so only version 14, Debian 12's, is asked. Run from the top of the repository.
 set -eu
 
 format=$(command -v clang-format-14 || command -v clang-format || true)

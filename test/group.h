@@ -1,6 +1,6 @@
 /*
- * Groups of calls that share a commit. They are made, not hoped for: a first call is held inside its COMMIT until
- * the others stand in the queue, in a known order. So what they share is exactly one commit.
+ * Groups of calls that share a commit. They are made, not hoped for: a first call is held inside its COMMIT
+ * until the others stand in the queue, in a known order. So what they share is exactly one commit.
  *
  * Whoever includes this is linked with -Wl,--wrap=sqlite3_step and with tools/bench/slow_vfs.c: see flags.mk.
  */
@@ -115,7 +115,7 @@ int __wrap_sqlite3_step(sqlite3_stmt *statement)
     return rc;
 }
 
-/* ------------------------------------------------------------------------------ calls in threads of their own */
+/* -------------------------------------------------------------------------- calls in threads of their own */
 
 enum kind { APPEND, APPEND_AT_VERSION, APPEND_TO_HANDLE, BATCH_OF_TWO, CREATE, DELETE, PRUNE, CUT, OTHER };
 
@@ -266,7 +266,7 @@ static inline void run_group(ses_store *store, const struct call *what, size_t c
         join_call(&calls[i]);
 }
 
-/* ------------------------------------------------------------------------------------------- around a test */
+/* ------------------------------------------------------------------------------------------ around a test */
 
 static inline void create(ses_store *store, const char *id)
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Each public header alone is good C99, C11, C++98 and C++17, with every warning an error, and so is a program in their
-# common style. seslite.h names them all:
+# Each public header alone is good C99, C11, C++98 and C++17, with every warning an error, and so is a program
+# in their common style. seslite.h names them all:
 #     sh test/headers.sh BUILD-FOLDER
 set -eu
 build=$1

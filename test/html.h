@@ -6,8 +6,8 @@
 
 static const ses_key page_key = {"travel", "alice", "oslo"};
 
-/* Everything that a page shows: thoughts, calls with and without a response, an error, a picture, tokens, a compaction,
- * a turn * that was taken back, state of all scopes, and two days. */
+/* Everything that a page shows: thoughts, calls with and without a response, an error, a picture, tokens, a
+ * compaction, a turn * that was taken back, state of all scopes, and two days. */
 static inline void fill_page_session(ses_store *store)
 {
     static const char *const events[] = {
@@ -118,8 +118,8 @@ static inline void check_image(const char *src)
     assert_int_equal(strncmp(data, "\">", 2), 0);
 }
 
-/* The length of the tag at `at`, which must be one of ours: a known name, and attributes that hold nothing of the
- * log. */
+/* The length of the tag at `at`, which must be one of ours: a known name, and attributes that hold nothing of
+ * the log. */
 static inline size_t check_tag(const char *at)
 {
     static const char *const names[] = {
@@ -149,8 +149,8 @@ static inline size_t check_tag(const char *at)
     return (size_t)(end - at) + 1;
 }
 
-/* Between our styles and scripts there are only our tags, texts without anything that could begin one, and no character
- * that * nobody can see. */
+/* Between our styles and scripts there are only our tags, texts without anything that could begin one, and no
+ * character that * nobody can see. */
 static inline void check_page(const struct text *page)
 {
     uint32_t scripts = 0;
@@ -179,9 +179,10 @@ static inline void check_page(const struct text *page)
     assert_int_equal(strcmp(page->data + page->len - 8, "</html>\n"), 0);
 }
 
-/* --------------------------------------------------------------------------------------------- hostile texts */
+/* ------------------------------------------------------------------------------------------ hostile texts */
 
-/* Each is the inside of a JSON string. `shown` is how a page shows it, or a part of it; NULL: not looked for. */
+/* Each is the inside of a JSON string. `shown` is how a page shows it, or a part of it; NULL: not looked
+ * for. */
 static const struct {
     const char *json;
     const char *shown;
@@ -255,8 +256,8 @@ static inline void fill_hostile_session(ses_store *store, const ses_key *key, co
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         text_printf(&event, events[i], t, t, t, t, t, t, t, t, t);
 #pragma GCC diagnostic pop
-        /* Some fields take fewer characters than a JSON string has: then the event is refused, and is not on the
-         * page. */
+        /* Some fields take fewer characters than a JSON string has: then the event is refused, and is not on
+         * the page. */
         int code = ses_append_by_key(store, key, event.data, event.len, NULL, NULL, &error);
         assert_true(code == SES_OK || (i > 0 && (code == SES_INVALID || code == SES_RANGE)));
         free(event.data);

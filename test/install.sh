@@ -1,6 +1,6 @@
 #!/bin/sh
-# What `make install` puts in place works: with pkg-config, CMake and Meson where they are, shared and static; and
-# `make uninstall` leaves nothing of it.
+# What `make install` puts in place works: with pkg-config, CMake and Meson where they are, shared and static;
+# and `make uninstall` leaves nothing of it.
 #     sh test/install.sh BUILD          (MAKE, CC, CFLAGS, LDFLAGS, PKG_CONFIG)
 set -eu
 build=$1

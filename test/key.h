@@ -38,7 +38,8 @@ static inline void key_need(void)
     }
 }
 
-/* Opens a store with this key, which may be NULL, or says why not. It does not come here without one (engine_encrypted.c). */
+/* Opens a store with this key, which may be NULL, or says why not. It does not come here without one
+ * (engine_encrypted.c). */
 static inline int key_open(const char *path, const void *key, ses_store **store, ses_error *error)
 {
     ses_open_options options = key_options(key);

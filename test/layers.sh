@@ -1,8 +1,10 @@
 #!/bin/sh
-# Rooms are floors: a folder of lib/ includes only what stands below it. And no files form a circle, in lib/ or in
-# tools/bench/, tools/seslite/ and tools/server/, whose objects are given in OBJECTS, BENCH_OBJECTS, COMMAND_OBJECTS and
-# SERVER_OBJECTS. The command has rooms, too, and stands on public calls alone; only its rooms foreign, which reads the files
-# of other programs, import and export know SQLite, the rooms base and json, which usage knows, too, and the library's table of the ADK's fields. Run from the top of the repository.
+# Rooms are floors: a folder of lib/ includes only what stands below it. And no files form a circle, in lib/
+# or in tools/bench/, tools/seslite/ and tools/server/, whose objects are given in OBJECTS, BENCH_OBJECTS,
+# COMMAND_OBJECTS and SERVER_OBJECTS. The command has rooms, too, and stands on public calls alone; only its
+# rooms foreign, which reads the files of other programs, import and export know SQLite, the rooms base and
+# json, which usage knows, too, and the library's table of the ADK's fields. Run from the top of the
+# repository.
 set -eu
 
 # Each room, and what its files may include: rooms, and single headers of a room.
@@ -133,8 +135,8 @@ uses() {
             }
         }'
 }
-# Symbols tell more than includes: nothing but its own rooms needs a named engine. (storage/sqlite/door.c is a part of the
-# door, for whichever engine.)
+# Symbols tell more than includes: nothing but its own rooms needs a named engine. (storage/sqlite/door.c is a
+# part of the door, for whichever engine.)
 for engine in sqlite postgres mysql; do
     uses $OBJECTS | grep "/storage-$engine-[^/]*$" | grep -v '/storage-sqlite-door[a-z_]*.o$' | grep -v "^[^ ]*/\(storage\|session\)-$engine-" >&2 &&
         complain "objects need the engine $engine by name"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A program has in it what it uses: one that opens, creates and appends has nothing of the agent layer, no statement of
-# other calls and at most 175 KB of text, and one that makes no call of seslite_cjson.h is built where there is no cJSON.
-# The archive has in it what there is a source of.
+# A program has in it what it uses: one that opens, creates and appends has nothing of the agent layer, no
+# statement of other calls and at most 175 KB of text, and one that makes no call of seslite_cjson.h is built
+# where there is no cJSON. The archive has in it what there is a source of.
 #     sh test/linking.sh BUILD          (CC, CFLAGS, LDFLAGS, SQLITE_LIBS, MAKE)
 set -eu
 build=$1
@@ -58,8 +58,8 @@ if nm -u "$folder/store" "$folder/agent" | grep -i cjson; then
     echo "a program that makes no call of cJSON asks for it"
     exit 1
 fi
-# On other machines, or with other compilers, the same program is shorter or longer. So it is with what protects stacks, jumps
-# and copies, which the flags of packages turn on, and Ubuntu's gcc by itself.
+# On other machines, or with other compilers, the same program is shorter or longer. So it is with what
+# protects stacks, jumps and copies, which the flags of packages turn on, and Ubuntu's gcc by itself.
 # shellcheck disable=SC2086 # words are meant to be split
 protected=$(${CC:-cc} ${CFLAGS:-} -dM -E -x c /dev/null | grep -c '_FORTIFY_SOURCE\|__SSP_STRONG__\|__CET__' || true)
 case "$protected $(${CC:-cc} -dumpmachine) $(${CC:-cc} --version | head -1) ${CFLAGS:-}" in

@@ -1,9 +1,9 @@
 # Every link of the Markdown files leads somewhere, and every chapter is found:
 #     FILES="$(git ls-files)" awk -f test/links.awk README.md lib/agent/README.md ...
-# A relative link names a file of FILES or a folder; an anchor names a heading, by GitHub's rules. Links to other sites are
-# not looked at. A chapter is a README.md below lib/, sql/ or tools/: the top README links each, and each links back, but for
-# the packages of Python and Rust, whose README files go to registries. In files that are not Markdown, each X/README.md
-# that is mentioned exists.
+# A relative link names a file of FILES or a folder; an anchor names a heading, by GitHub's rules. Links to
+# other sites are not looked at. A chapter is a README.md below lib/, sql/ or tools/: the top README links
+# each, and each links back, but for the packages of Python and Rust, whose README files go to registries. In
+# files that are not Markdown, each X/README.md that is mentioned exists.
 
 function complain(where, text) {
     print where ": " text

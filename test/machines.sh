@@ -1,8 +1,9 @@
 #!/bin/sh
-# Builds everything for processors that this machine does not have, runs tests there under qemu, and passes stores to and fro:
-# what one machine wrote, the other checks, exports byte for byte and goes on with. zig compiles, since Debian's compilers for
-# other processors and gcc-multilib exclude each other. Debian's packages have qemu (sh tools/deps.sh machines) and the
-# libraries, which are fetched for each processor into a folder below BUILD. zig is ZIG, or what is in build/zig.
+# Builds everything for processors that this machine does not have, runs tests there under qemu, and passes
+# stores to and fro: what one machine wrote, the other checks, exports byte for byte and goes on with. zig
+# compiles, since Debian's compilers for other processors and gcc-multilib exclude each other. Debian's
+# packages have qemu (sh tools/deps.sh machines) and the libraries, which are fetched for each processor into
+# a folder below BUILD. zig is ZIG, or what is in build/zig.
 #     sh test/machines.sh BUILD COMMAND TEST,TEST...
 # MACHINES names the processors, as Debian does: s390x, whose numbers have the other byte order, and arm64.
 set -eu
@@ -17,7 +18,8 @@ skip() {
     exit 0
 }
 
-# The packages of another processor, without a change to what the system has installed. Debian's apt serves as any user.
+# The packages of another processor, without a change to what the system has installed. Debian's apt serves as
+# any user.
 fetch() {
     [ ! -e "$root/complete" ] || return 0
     lists=$build/$machine/apt
@@ -99,8 +101,8 @@ same() {
     quietly there -f "$1" check
 }
 
-# exchange WRITER OTHER: the writer's store, with its log, is recovered, read, checked and continued by the other, and then
-# continued by the writer.
+# exchange WRITER OTHER: the writer's store, with its log, is recovered, read, checked and continued by the
+# other, and then continued by the writer.
 exchange() {
     rm -f "$folder"/store*
     fill "$1" "$folder/store.db"

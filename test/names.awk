@@ -1,4 +1,5 @@
-# Checks that the names of the public headers follow the rule in CONTRIBUTING, "Names". Prints each that does not.
+# Checks that the names of the public headers follow the rule in CONTRIBUTING, "Names". Prints each that does
+# not.
 #     awk -f test/names.awk include/*.h
 
 function fault(text) {

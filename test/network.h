@@ -1,7 +1,8 @@
 /*
- * A network of a given round trip between a program and its server, on one machine: a thread that hands on what each side
- * sends, later. It looks at the clock and does not sleep between reads, so that a long delay costs no throughput. It
- * counts the round trips: how often a client sent something after it had been given something of an answer.
+ * A network of a given round trip between a program and its server, on one machine: a thread that hands on
+ * what each side sends, later. It looks at the clock and does not sleep between reads, so that a long delay
+ * costs no throughput. It counts the round trips: how often a client sent something after it had been given
+ * something of an answer.
  *
  * Connections come in by a socket in a folder of the proxy's own, where clients use neither TLS nor GSSAPI.
  */

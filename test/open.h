@@ -25,8 +25,8 @@ struct text {
     size_t len;
 };
 
-/* So many bytes as a text of that length has: a short one no more than it needs, for sanitizers to see what lies beyond it,
- * and a long one a power of two, so that it seldom moves. */
+/* So many bytes as a text of that length has: a short one no more than it needs, for sanitizers to see what
+ * lies beyond it, and a long one a power of two, so that it seldom moves. */
 static inline size_t text_room(size_t len)
 {
     size_t room = 1 << 16;
@@ -250,7 +250,8 @@ static inline unsigned mode_of(const char *path)
 
 /* ------------------------------------------------------------------------------------------ processes */
 
-/* Forks. The child runs the function, which must not use cmocka's assertions, and exits with what it returns. */
+/* Forks. The child runs the function, which must not use cmocka's assertions, and exits with what it
+ * returns. */
 static inline pid_t child_start(int (*run)(void *context), void *context)
 {
     fflush(NULL);

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs tools/fuzz/oss-fuzz/build.sh as OSS-Fuzz does, but with this system's libraries and what `make fuzz` has built in BUILD.
-# Each target then starts from the folder of all that OSS-Fuzz takes, on the inputs that are packed for it.
+# Runs tools/fuzz/oss-fuzz/build.sh as OSS-Fuzz does, but with this system's libraries and what `make fuzz`
+# has built in BUILD. Each target then starts from the folder of all that OSS-Fuzz takes, on the inputs that
+# are packed for it.
 #     sh test/oss_fuzz.sh BUILD          (CLANG)
 set -eu
 build=$1

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The picture of the rooms in lib/README.md is the one that the code gives. Run from the top of the repository.
+# The picture of the rooms in lib/README.md is the one that the code gives. Run from the top of the
+# repository.
 set -eu
 
 command -v python3 >/dev/null || {

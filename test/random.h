@@ -19,7 +19,8 @@ static inline size_t random_below(uint64_t *seed, size_t limit)
     return (size_t)(random_next(seed) % limit);
 }
 
-/* Up to `most` characters of any plane, control characters among them, a NUL too; returns the length in bytes. */
+/* Up to `most` characters of any plane, control characters among them, a NUL too; returns the length in
+ * bytes. */
 static inline size_t random_text(uint64_t *seed, char *out, size_t most)
 {
     static const uint32_t limits[] = {0x20, 0x80, 0x80, 0x80, 0x800, 0x10000, 0x110000};

@@ -1,8 +1,9 @@
 # Makes a program of the C code in the chapters, so that all of it compiles and runs:
 #     awk -f test/readme.awk README.md lib/agent/README.md ... > chapters.c
-# Each fragment becomes a function that runs twice, each time on a fresh store with one session: once nothing has
-# been stored in it before, once it has state and four events. Fragments that begin with static are functions for the
-# fragments after them. Fragments that begin with #include are whole programs: they are left out here, and
+# Each fragment becomes a function that runs twice, each time on a fresh store with one session: once nothing
+# has been stored in it before, once it has state and four events. Fragments that begin with static are
+# functions for the fragments after them. Fragments that begin with #include are whole programs: they are left
+# out here, and
 #     awk -v whole=1 -f test/readme.awk README.md > program.c
 # gives the one of a chapter. A chapter has at most one.
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The chapters are true: every link leads somewhere, the code runs (their fragments as one program, the first program by
-# itself), and so do the shell blocks that are marked `sh run`, on the store of the first program. The code in the documents for
-# contributors is the library's own.
+# The chapters are true: every link leads somewhere, the code runs (their fragments as one program, the first
+# program by itself), and so do the shell blocks that are marked `sh run`, on the store of the first program.
+# The code in the documents for contributors is the library's own.
 #     sh test/readme.sh BUILD
 set -eu
 programs=$(cd "$1/test/chapters" && pwd)

@@ -54,8 +54,8 @@ static inline int released_leave_out_random(char *lines)
     return released_leave_out(lines, ",\"origin\":");
 }
 
-/* The store holds what that version wrote of it as lines. A later version may write more into the lines, so an import of
- * the old ones is written again, too. */
+/* The store holds what that version wrote of it as lines. A later version may write more into the lines, so
+ * an import of the old ones is written again, too. */
 static inline void released_assert_same(const char *version, ses_store *store)
 {
     char *lines = released_file(version, "jsonl");

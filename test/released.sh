@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the shared library of a released version from git's history below BUILD, unless it is there, and prints its path. For
-# tests of a program that still uses it. Prints nothing where there is no such history.
+# Builds the shared library of a released version from git's history below BUILD, unless it is there, and
+# prints its path. For tests of a program that still uses it. Prints nothing where there is no such history.
 #     sh test/released.sh VERSION BUILD
 set -eu
 case $1 in

@@ -1,21 +1,21 @@
 #!/bin/sh
-# Runs one test, a program of cmocka or the command given, and keeps what it says in BUILD/test/NAME.log; how long it took
-# is told from five seconds on:
+# Runs one test, a program of cmocka or the command given, and keeps what it says in BUILD/test/NAME.log; how
+# long it took is told from five seconds on:
 #     sh test/run.sh one BUILD NAME [COMMAND...]
 # Sums up what ran, and says what was skipped; fails when one of them has failed:
 #     sh test/run.sh sum BUILD NAME...
-# Before that, the tests of TIMED="NAME..." that failed beside others run again, alone: they compare times, which a busy
-# machine spoils. A crash, or an error found by a sanitizer, is no matter of time.
-# SESLITE_TEST_TIMES=FILE: a line for each test goes there, with its seconds, those of the processors (user and system),
-# and its name.
+# Before that, the tests of TIMED="NAME..." that failed beside others run again, alone: they compare times,
+# which a busy machine spoils. A crash, or an error found by a sanitizer, is no matter of time.
+# SESLITE_TEST_TIMES=FILE: a line for each test goes there, with its seconds, those of the processors (user
+# and system), and its name.
 set -eu
 mode=$1
 build=$2
 shift 2
 log_of() { echo "$build/test/$1.log"; }
 
-# Only the rooms storage and postgres are about files that are flushed to a disk: the others have theirs in memory, where
-# there is enough of it.
+# Only the rooms storage and postgres are about files that are flushed to a disk: the others have theirs in
+# memory, where there is enough of it.
 choose_folder() {
     case $1 in
     storage/* | postgres/*) return ;;
@@ -59,7 +59,8 @@ reasons() {
     done | sort -u
 }
 
-# The tests that passed and failed, as cmocka counts them. A script is one test, and so is what ended without a count.
+# The tests that passed and failed, as cmocka counts them. A script is one test, and so is what ended without
+# a count.
 again() {
     for name; do
         log=$(log_of "$name")

@@ -1,11 +1,11 @@
 /*
- * Scenes that together use every part of the store, for tests that make something fail in them. Each step that fails
- * must do so cleanly: with a code that was to be expected and a message. The fault is then lifted and the step
- * is done again, and must succeed; so a handle or a file that was left half changed shows, at the latest in the
- * dump at the end, which must be that of a run without faults.
+ * Scenes that together use every part of the store, for tests that make something fail in them. Each step
+ * that fails must do so cleanly: with a code that was to be expected and a message. The fault is then lifted
+ * and the step is done again, and must succeed; so a handle or a file that was left half changed shows, at
+ * the latest in the dump at the end, which must be that of a run without faults.
  *
- * One run makes a call fail in every step (see fault_calls.h), so what a scene costs grows with its length times that
- * of its longest step: a new part of the store gets a scene of its own.
+ * One run makes a call fail in every step (see fault_calls.h), so what a scene costs grows with its length
+ * times that of its longest step: a new part of the store gets a scene of its own.
  */
 #ifndef SESLITE_TEST_SCENARIO_H
 #define SESLITE_TEST_SCENARIO_H

@@ -161,7 +161,8 @@ static void faults_play_finding(struct faults *faults, ses_store *store)
                            SES_NUL, NULL, NULL, &error));
     STEP(SES_OK, ses_prune_by_key(store, &one, &prune, NULL, &error));
     STEP(SES_OK, ses_artifact_save_by_key(store, &one, "a", "a zz b", 6, &described, NULL, &error));
-    /* app, user, title, 2 labels, 2 of the state, 3 of the initial state, 4 of the base, an event, 2 of the artifact */
+    /* app, user, title, 2 labels, 2 of the state, 3 of the initial state, 4 of the base, an event, 2 of the
+     * artifact */
     faults_find_all(faults, store, "zz", 17);
     faults_find_all(faults, store, "z1z", 0);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# sql/sqlite/schema.sql is what the scripts make, in which every table has a primary key, and sql/README.md lists its tables and
-# views.
+# sql/sqlite/schema.sql is what the scripts make, in which every table has a primary key, and sql/README.md
+# lists its tables and views.
 #     sh test/schema.sh BUILD
 set -eu
 sh tools/schema.sh sql/sqlite/0*.sql >"$1/test/schema.sql"

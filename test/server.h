@@ -86,7 +86,7 @@ static inline void server_stop(struct server *server)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* ------------------------------------------------------------------------------------------------ requests */
+/* ----------------------------------------------------------------------------------------------- requests */
 
 struct answer {
     long status; /* 0: there was none */
@@ -217,7 +217,7 @@ static inline char *receive(int client, const char *until)
     return answer.data;
 }
 
-/* ------------------------------------------------------------------------------------------------- replies */
+/* ------------------------------------------------------------------------------------------------ replies */
 
 /* The text of an event's first part. */
 static inline const char *event_text(const cJSON *event)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs tests with other versions of SQLite than the system's: those that releases of the crate libsqlite3-sys carry, which
-# cargo fetches. Built once, they are kept below BUILD.
+# Runs tests with other versions of SQLite than the system's: those that releases of the crate libsqlite3-sys
+# carry, which cargo fetches. Built once, they are kept below BUILD.
 #     sh test/sqlite_versions.sh BUILD TEST,TEST...
 # SQLITE_CRATES names the releases. The first has the oldest SQLite: all is compiled with its header.
 set -eu

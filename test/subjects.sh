@@ -1,5 +1,6 @@
 #!/bin/sh
-# Checks that the subjects of commits are `area: verb what`, as CONTRIBUTING.md describes. Older commits are not looked at.
+# Checks that the subjects of commits are `area: verb what`, as CONTRIBUTING.md describes. Older commits are
+# not looked at.
 #     sh test/subjects.sh        the commits of this clone, after the last one of the older form
 #     sh test/subjects.sh -      the subjects on standard input, one per line
 set -eu

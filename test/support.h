@@ -187,7 +187,8 @@ void support_pause_us(long us);
 char *support_read_file(const char *path, size_t *len);
 /* The scripts of sql/sqlite, one after another, without the lines for the sqlite3 program; free it. */
 char *support_schema(void);
-/* A file of the shared test data, "data/..." or "vectors/..."; NULL where they are missing, after saying so. */
+/* A file of the shared test data, "data/..." or "vectors/..."; NULL where they are missing, after saying
+ * so. */
 char *support_test_data(const char *name, size_t *len);
 
 /* Do the tests run on a server (make ENGINE=postgres, or mysql)? Then there is no file to look into. */
@@ -198,12 +199,14 @@ void support_make_index(ses_store *store);
 long support_setting(const char *name, long otherwise);
 /* So many of them; on a server, where each is several round trips, a tenth. */
 int support_steps(int steps);
-/* How far the steps of a walk through all cases are apart: 1; on a server more. It divides nothing that is likely. */
+/* How far the steps of a walk through all cases are apart: 1; on a server more. It divides nothing that is
+ * likely. */
 size_t support_stride(void);
 /* Skips a test that looks into the file where there is none, after saying so. */
 void support_need_file(void);
 
-/* Sets a locale that writes 1,5, to be undone by setlocale(LC_ALL, "C"); false where there is none, after saying so. */
+/* Sets a locale that writes 1,5, to be undone by setlocale(LC_ALL, "C"); false where there is none, after
+ * saying so. */
 bool support_comma_locale(void);
 
 /* Says how much a test has tried, for test/figures.sh to add up: `kills`, `faults`, ... */

@@ -1,6 +1,6 @@
 /*
- * On a server: whatever table of the store refuses what a call writes, nothing of the call is stored. Each call is made with
- * each table that refuses in turn; where it fails, the store must be as before.
+ * On a server: whatever table of the store refuses what a call writes, nothing of the call is stored. Each
+ * call is made with each table that refuses in turn; where it fails, the store must be as before.
  */
 #ifndef SESLITE_TEST_UNDONE_H
 #define SESLITE_TEST_UNDONE_H
@@ -61,7 +61,7 @@ static void undone_check(ses_store *store)
     assert_int_equal(problems, 0);
 }
 
-/* ------------------------------------------------------------------------------------------------ the calls */
+/* ---------------------------------------------------------------------------------------------- the calls */
 
 typedef int undone_call(ses_store *store, ses_error *error);
 
@@ -131,7 +131,7 @@ static undone_call *const undone_calls[] = {undone_create,      undone_append,  
                                             undone_fork,        undone_redact,    undone_save, undone_delete,
                                             undone_delete_user, undone_drop_tally};
 
-/* ------------------------------------------------------------------------------------------------- the test */
+/* ----------------------------------------------------------------------------------------------- the test */
 
 static void undone_furnish(ses_store *store)
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every file that names the version names that of include/seslite.h. Most tools read the header; this is about the files
-# of those that cannot. Run from the top of the repository.
+# Every file that names the version names that of include/seslite.h. Most tools read the header; this is about
+# the files of those that cannot. Run from the top of the repository.
 #     sh test/version.sh BUILD      (AWK)
 set -eu
 awk=${AWK:-awk}

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Puts the library into one C file and one header, for projects that compile it themselves.
 #     sh tools/amalgamate.sh OUT-FOLDER GEN-FOLDER
-# GEN-FOLDER has what tools/embed*.awk made. A header stands before the first file that includes
-# it. The engines for servers, and the calls that know cJSON, have files of their own: they need more libraries.
+# GEN-FOLDER has what tools/embed*.awk made. A header stands before the first file that includes it. The
+# engines for servers, and the calls that know cJSON, have files of their own: they need more libraries.
 set -eu
 out=$1
 gen=$2

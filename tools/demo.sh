@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stores a conversation in one process, reads it in another, and shows the file with the seslite command and the sqlite3
-# program: one screen. With FULL=1 much more, and a small agent with a scripted model runs.
+# Stores a conversation in one process, reads it in another, and shows the file with the seslite command and
+# the sqlite3 program: one screen. With FULL=1 much more, and a small agent with a scripted model runs.
 #     sh tools/demo.sh DEMO-PROGRAM FILE AGENT-PROGRAM COMMAND      (FULL)
 set -eu
 demo=$1

@@ -95,7 +95,8 @@ get_32_bit() {
             DEBIAN_FRONTEND=noninteractive $install $libraries
     } || echo "deps: no 32-bit libraries, so that the tests will not run with 32 bits"
 }
-# zig compiles for other systems. It comes as a wheel of PyPI, into build/; make platforms does without it if need be.
+# zig compiles for other systems. It comes as a wheel of PyPI, into build/; make platforms does without it if
+# need be.
 get_zig() {
     command -v zig >/dev/null 2>&1 && return
     [ -x build/zig/bin/python ] && return

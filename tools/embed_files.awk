@@ -1,4 +1,5 @@
-# Turns files into C: each is a text of its name, with _ for any other character than a letter (page.css: page_css).
+# Turns files into C: each is a text of its name, with _ for any other character than a letter (page.css:
+# page_css).
 #
 #   awk -f embed_files.awk page.css page.js
 

@@ -2,10 +2,11 @@
 #
 #   awk -f embed_scripts.awk schema.sql 0*.sql
 #
-# schema.sql is made by tools/schema.sh. A script's version is the number its file name begins with. Every program has all of
-# this in it, so it is packed: a byte below 128 is a character; a byte b from 128 on stands for the b - 124 characters that
-# begin d characters earlier, where d is in the two bytes after it. ses__schema_unpack undoes this. The texts are the type,
-# name and SQL of each object of the schema, then the scripts. Each ends with a NUL.
+# schema.sql is made by tools/schema.sh. A script's version is the number its file name begins with. Every
+# program has all of this in it, so it is packed: a byte below 128 is a character; a byte b from 128 on stands
+# for the b - 124 characters that begin d characters earlier, where d is in the two bytes after it.
+# ses__schema_unpack undoes this. The texts are the type, name and SQL of each object of the schema, then the
+# scripts. Each ends with a NUL.
 
 BEGIN {
     for (i = 2; i < 128; i++)

@@ -1,10 +1,11 @@
-# Turns the book of an engine for servers, which tools/book.awk makes, and its scripts into C. With -v engine=postgres:
+# Turns the book of an engine for servers, which tools/book.awk makes, and its scripts into C. With -v
+# engine=postgres:
 #
 #   awk -f embed_server.awk -v mode=names gen/sqlite.sql gen/postgres.sql                          postgres_statements.h
 #   awk -f embed_server.awk -v mode=text gen/sqlite.sql gen/postgres.sql sql/postgres/0*.sql       postgres_sql.c
 #
-# A statement has the slot that SQLite's of that name has; the engine's own follow after these. Both must have all names
-# but those that the book excepts, as `-- without: NAME WHY` and `-- own: NAME WHY`.
+# A statement has the slot that SQLite's of that name has; the engine's own follow after these. Both must have
+# all names but those that the book excepts, as `-- without: NAME WHY` and `-- own: NAME WHY`.
 
 function fail(message) {
     print ARGV[2] ": " message > "/dev/stderr"
@@ -35,7 +36,8 @@ function count_parameters(line,    number) {
     }
 }
 
-# Collects the text that a statement is prepared with, whose parameters are question marks, and the list of these.
+# Collects the text that a statement is prepared with, whose parameters are question marks, and the list of
+# these.
 function prepare(line,    result) {
     if (line ~ /\\/)
         fail_at("a prepared statement has no backslashes")
@@ -60,7 +62,7 @@ file == 1 && /^-- name: / {
 }
 file == 1 { next }
 
-# ------------------------------------------------------------------------------------------------ the statements
+# --------------------------------------------------------------------------------------------- the statements
 
 file == 2 && /^-- (without|own): / && NF < 4 { fail($2 " " $3 " needs a word why") }
 file == 2 && /^-- without: / {
@@ -114,7 +116,7 @@ FNR == 1 { scripts = scripts (file > 3 ? "},\n" : "") "    {" (base_name(FILENAM
 /^--/ || /^$/ { next } # comments between statements are for people
 { scripts = scripts c_string($0) }
 
-# -------------------------------------------------------------------------------------------------- the output
+# ------------------------------------------------------------------------------------------------- the output
 
 function print_names(    i) {
     print "#ifndef SESLITE_" upper "_STATEMENTS_H\n#define SESLITE_" upper "_STATEMENTS_H\n"

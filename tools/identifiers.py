@@ -25,9 +25,9 @@ def main() -> None:
             changes.append(code << 2 | now)
             before = now
     print(f"""/*
- * The characters above ASCII that an identifier may contain (XID_Start and XID_Continue of Unicode {unicodedata.unidata_version}). Made by
- * tools/identifiers.py. Each number is where a run begins: the code point times 4, plus 2 if these characters may begin an
- * identifier, plus 1 if they may continue one.
+ * The characters above ASCII that an identifier may contain (XID_Start and XID_Continue of Unicode {unicodedata.unidata_version}).
+ * Made by tools/identifiers.py. Each number is where a run begins: the code point times 4, plus 2 if these
+ * characters may begin an identifier, plus 1 if they may continue one.
  */
 #ifndef SESLITE_AGENT_IDENTIFIER_TABLE_H
 #define SESLITE_AGENT_IDENTIFIER_TABLE_H

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Compiles the library for systems that this one is not, with warnings as errors, and links it with their C library: with
-# musl-gcc, and with zig, which has the headers of all of them. SQLite's and cJSON's headers are this system's, since they
-# are the same everywhere; functions that do nothing stand in for the libraries.
+# Compiles the library for systems that this one is not, with warnings as errors, and links it with their C
+# library: with musl-gcc, and with zig, which has the headers of all of them. SQLite's and cJSON's headers are
+# this system's, since they are the same everywhere; functions that do nothing stand in for the libraries.
 #     sh tools/platforms.sh      (PLATFORMS="aarch64-macos x86_64-freebsd": of zig's, only these)
 # zig is ZIG, or the program of that name, or what `sh tools/deps.sh dev` puts into build/zig.
 set -eu

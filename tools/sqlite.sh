@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints the folder of SQLite's amalgamation, sqlite3.c and sqlite3.h, for packages that have SQLite in them. It is in the
-# crate libsqlite3-sys, which cargo fetches into FOLDER, once.
+# Prints the folder of SQLite's amalgamation, sqlite3.c and sqlite3.h, for packages that have SQLite in them.
+# It is in the crate libsqlite3-sys, which cargo fetches into FOLDER, once.
 #     sh tools/sqlite.sh FOLDER [CRATE]       (CRATE: another of its releases)
 # Without cargo or the registry it says so on standard error, and fails.
 set -eu

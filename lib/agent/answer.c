@@ -276,8 +276,8 @@ static int look_at_later(const struct answering *work, int64_t seq, bool *matter
     return code;
 }
 
-/* Appends the same answers again if nothing has changed for them, because reading a long log takes so long that
- * others, who append all the time, would always be faster. */
+/* Appends the same answers again if nothing has changed for them, because reading a long log takes so long
+ * that others, who append all the time, would always be faster. */
 static int answer_again(struct answering *work, ses_error *error)
 {
     const ses_session *session = work->session;

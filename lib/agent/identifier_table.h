@@ -1,7 +1,7 @@
 /*
- * The characters above ASCII that an identifier may contain (XID_Start and XID_Continue of Unicode 14.0.0). Made by
- * tools/identifiers.py. Each number is where a run begins: the code point times 4, plus 2 if these characters may begin an
- * identifier, plus 1 if they may continue one.
+ * The characters above ASCII that an identifier may contain (XID_Start and XID_Continue of Unicode 14.0.0).
+ * Made by tools/identifiers.py. Each number is where a run begins: the code point times 4, plus 2 if these
+ * characters may begin an identifier, plus 1 if they may continue one.
  */
 #ifndef SESLITE_AGENT_IDENTIFIER_TABLE_H
 #define SESLITE_AGENT_IDENTIFIER_TABLE_H

@@ -10,7 +10,7 @@
 #include "model/event/stored_event.h"
 #include "session/handle.h"
 
-/* --------------------------------------------------------------------------------------- the pending calls */
+/* -------------------------------------------------------------------------------------- the pending calls */
 
 static void pending_event_free(struct pending_event *event)
 {

@@ -15,7 +15,8 @@ struct artifact_call {
     bool of_user;
     char name[SES_ID_MAX + 1];
 };
-/* Begins the call as ses__call_on_handle and ses__call_by_key do; ses__call_end ends it. INVALID: the name. */
+/* Begins the call as ses__call_on_handle and ses__call_by_key do; ses__call_end ends it. INVALID: the
+ * name. */
 #define ses__artifact_on_handle(call, session, name, error) \
     ses__artifact_on_handle_as((call), __func__, (session), (name), (error))
 #define ses__artifact_by_key(call, store, key, name, error) \
@@ -28,13 +29,14 @@ SESLITE_PRIVATE int ses__artifact_by_key_as(struct artifact_call *call, const ch
                                             ses_error *error);
 /* Takes a name within the call: adds the prefix that an artifact of a user must have. INVALID. */
 SESLITE_PRIVATE int ses__artifact_take_name(struct artifact_call *call, const char *name, ses_error *error);
-/* In a job, in two steps: SES_NOTFOUND (without a message) if there is no such user. Between them a server is asked for more
- * of this user, whose number is 0 then. SQLite has found the user after the first. */
+/* In a job, in two steps: SES_NOTFOUND (without a message) if there is no such user. Between them a server is
+ * asked for more of this user, whose number is 0 then. SQLite has found the user after the first. */
 SESLITE_PRIVATE int ses__artifact_ask_owner(struct query *query, struct db *db,
                                             const struct artifact_call *call, struct artifact_owner *owner,
                                             ses_error *error);
 SESLITE_PRIVATE int ses__artifact_take_owner(struct query *query, struct artifact_owner *owner);
-/* In a job that writes: locks what the artifacts belong to. NOTFOUND: there is no such session, unless `anyway`. */
+/* In a job that writes: locks what the artifacts belong to. NOTFOUND: there is no such session, unless
+ * `anyway`. */
 SESLITE_PRIVATE int ses__artifact_make_owner(struct db *db, const struct artifact_call *call, bool anyway,
                                              struct artifact_owner *owner, ses_error *error);
 SESLITE_PRIVATE int ses__artifact_absent(const struct artifact_call *call, ses_error *error);
@@ -47,8 +49,8 @@ SESLITE_PRIVATE char *ses__artifact_uri(struct arena *arena, const struct artifa
 /* INVALID: it is not the address of an artifact, or leads to another session or user. */
 SESLITE_PRIVATE int ses__artifact_check_uri(const struct artifact_call *call, struct span uri,
                                             ses_error *error);
-/* The same, and makes `call` one about that artifact. An address in a session that this one was forked from leads to the
- * fork's own artifact. Not in a job. */
+/* The same, and makes `call` one about that artifact. An address in a session that this one was forked from
+ * leads to the fork's own artifact. Not in a job. */
 SESLITE_PRIVATE int ses__artifact_follow_uri(struct artifact_call *call, const struct limits *limits,
                                              struct span uri, int64_t *version, ses_error *error);
 
@@ -78,8 +80,8 @@ struct artifact_new {
     int64_t user_id; /* whose content was written */
     char *buffer;    /* of the bytes, if they were read; NULL: none */
 };
-/* Takes the options, and the bytes: the first piece stays in memory, or in that of the caller; more are written to the
- * store. To be freed in any case. */
+/* Takes the options, and the bytes: the first piece stays in memory, or in that of the caller; more are
+ * written to the store. To be freed in any case. */
 SESLITE_PRIVATE int ses__artifact_upload(struct artifact_new *fresh, const struct artifact_call *call,
                                          const void *bytes, size_t len,
                                          const ses_artifact_save_options *options, ses_error *error);

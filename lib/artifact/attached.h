@@ -55,22 +55,23 @@ SESLITE_PRIVATE struct artifact_owner ses__attached_owner(const ses_artifacts *a
 /* In a job: asks for the newest version of the item's name. */
 SESLITE_PRIVATE void ses__attached_ask_newest(const ses_artifacts *artifacts, struct attached *item,
                                               struct db *db, int64_t user_id, ses_error *error);
-/* Gives each item the version that it has if the event `id` is stored, or else the next one of its name. An `id` without a
- * pointer: the event has none. */
+/* Gives each item the version that it has if the event `id` is stored, or else the next one of its name. An
+ * `id` without a pointer: the event has none. */
 SESLITE_PRIVATE int ses__attached_find_versions(ses_artifacts *artifacts, struct span id,
                                                 const struct limits *limits, ses_error *error);
 
 /* ---- attached_text.c: the event's text */
 
-/* Returns in `text` the event with the versions of all items, and with references in place of inline data. It lives in
- * artifacts->texts. */
+/* Returns in `text` the event with the versions of all items, and with references in place of inline data. It
+ * lives in artifacts->texts. */
 SESLITE_PRIVATE int ses__attached_text(ses_artifacts *artifacts, struct span event,
                                        const struct artifact_outline *outline, struct span *text,
                                        ses_error *error);
 
 /* ---- attached_inline.c: inline data */
 
-/* Adds an item for each inline data of the event that is large enough, in place of those of an earlier event. */
+/* Adds an item for each inline data of the event that is large enough, in place of those of an earlier
+ * event. */
 SESLITE_PRIVATE int ses__attached_take_inline(ses_artifacts *artifacts, struct span event,
                                               const struct artifact_outline *outline, ses_error *error);
 SESLITE_PRIVATE void ses__attached_drop_inline(ses_artifacts *artifacts);

@@ -72,7 +72,8 @@ static bool is_empty_object(struct span object)
     return true;
 }
 
-/* Puts the delta where the event has one, or where it belongs. Builds the new text in `json`, which the edit refers to. */
+/* Puts the delta where the event has one, or where it belongs. Builds the new text in `json`, which the edit
+ * refers to. */
 static struct edit place_delta(struct buffer *json, const ses_artifacts *artifacts, struct span event,
                                const struct artifact_outline *outline)
 {

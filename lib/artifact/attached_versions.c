@@ -85,7 +85,8 @@ static int find_next_version(struct db *db, const ses_artifacts *artifacts, size
     return code;
 }
 
-/* A version of a stored event counts if it has these bytes: then the append is the retry of one that was stored. */
+/* A version of a stored event counts if it has these bytes: then the append is the retry of one that was
+ * stored. */
 static int check_stored_version(struct db *db, const struct artifact_owner *owner, struct attached *item,
                                 ses_error *error)
 {

@@ -26,7 +26,8 @@ struct listing {
     ses_artifact_list *list;
 };
 
-/* Opens the versions of a name, or the names of the session (or the user), or those of the user in addition. */
+/* Opens the versions of a name, or the names of the session (or the user), or those of the user in
+ * addition. */
 static void open_part(struct artifact_rows *rows, struct db *db, const struct listing *listing,
                       const struct artifact_owner *owner, bool is_second, ses_error *error)
 {

@@ -21,8 +21,8 @@ struct inline_data_list {
     size_t capacity;
 };
 
-/* Finds those with more than `limit` bytes. Inline data that is not valid base64 stays where it is. False: out of
- * memory. */
+/* Finds those with more than `limit` bytes. Inline data that is not valid base64 stays where it is. False:
+ * out of memory. */
 SESLITE_PRIVATE bool ses__inline_data_find(struct inline_data_list *list, struct span event, size_t limit,
                                            struct arena *arena);
 

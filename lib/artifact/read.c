@@ -19,8 +19,8 @@ struct ses_artifact {
 
 /* --------------------------------------------------------------------------------------------- opening */
 
-/* The longest address that can lead to an artifact: three ids and a name, and the words between them. The statement that finds
- * an artifact has the same number. */
+/* The longest address that can lead to an artifact: three ids and a name, and the words between them. The
+ * statement that finds an artifact has the same number. */
 enum { LONGEST_URI = 4 * SES_ID_MAX + 128 };
 
 struct opening {

@@ -1,4 +1,5 @@
-/* ses_close waits for calls of the agent layer that read a store more than once, and lets all their parts succeed. */
+/* ses_close waits for calls of the agent layer that read a store more than once, and lets all their parts
+ * succeed. */
 #include "agent.h"
 #include "open.h"
 

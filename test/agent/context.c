@@ -354,7 +354,8 @@ TEST(calls_with_odd_ids)
     }
 }
 
-/* A call and its response in one event; an id that is used again; a compaction that is itself a call; and one that came back as both. */
+/* A call and its response in one event; an id that is used again; a compaction that is itself a call; and one
+ * that came back as both. */
 TEST(calls_in_odd_places)
 {
     static const char *const both[] = {
@@ -554,7 +555,8 @@ TEST(damaged_bodies_are_corrupt)
     }
 }
 
-/* Thousands of compactions over thousands of calls of one id: were anything done for each with each, it would not end. */
+/* Thousands of compactions over thousands of calls of one id: were anything done for each with each, it would
+ * not end. */
 TEST(a_long_log)
 {
     enum { MANY = 20000 };

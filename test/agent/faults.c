@@ -546,8 +546,8 @@ static const struct named_step steps[] = {
 
 /* -------------------------------------------------------------------------------------------- the tests */
 
-/* On a server, what could not be sent ahead for want of memory is asked for later, and all is well. If memory runs out for
- * good after the commit, the outcome is unknown. */
+/* On a server, what could not be sent ahead for want of memory is asked for later, and all is well. If memory
+ * runs out for good after the commit, the outcome is unknown. */
 static bool is_fine_on_server(int code)
 {
     return support_on_server() && (code == SES_OK || code == SES_UNKNOWN);
@@ -599,7 +599,8 @@ PLAIN_TEST(every_allocation_fails_in_turn)
     }
 }
 
-/* ses_tracked_has cannot report that memory ran out, so what depends on its answer is refused until it is asked again. */
+/* ses_tracked_has cannot report that memory ran out, so what depends on its answer is refused until it is
+ * asked again. */
 PLAIN_TEST(a_reading_that_could_not_be_noted)
 {
     struct scene scene;

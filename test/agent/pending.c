@@ -1,4 +1,5 @@
-/* The function calls of a session that have no response: the vectors (vectors/pending.json), and what they do not ask. */
+/* The function calls of a session that have no response: the vectors (vectors/pending.json), and what they do
+ * not ask. */
 #include <cjson/cJSON.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -396,7 +397,8 @@ static char *many_parts(const char *before, const char *part, int count, const c
 /* Of one name, of one id, and of many: what is looked up is never searched for. */
 TEST(very_many_calls_take_no_time)
 {
-    /* The sanitizers look at each access, which fewer calls show as well; the time is that of the library without them. */
+    /* The sanitizers look at each access, which fewer calls show as well; the time is that of the library
+     * without them. */
     enum { COUNT = UNDER_ASAN || UNDER_TSAN ? 20000 : 200000 };
     static const char *const parts[][2] = {
         {"{\"functionCall\":{\"name\":\"f\"},\"x\":%d}", "{\"functionResponse\":{\"name\":\"f\"},\"x\":%d}"},

@@ -129,7 +129,8 @@ static const char *const STATE =
     "\"artifact.key\":\"key\",\"artifact\":\"A\",\"app\":\"plain\",\"x1\":\"one\",\"lone\":\"\\ud800\","
     "\"empty\":\"\"}";
 
-/* As Python's str.isidentifier decides: what is no name is left as it is, and a name that is not there is an error. */
+/* As Python's str.isidentifier decides: what is no name is left as it is, and a name that is not there is an
+ * error. */
 MEMORY_TEST(names_are_identifiers_of_any_script)
 {
     static const struct render_case cases[] = {
@@ -335,7 +336,8 @@ static int close_handle(void *context, const char *name, char **text, size_t *le
     return SES_NOTFOUND;
 }
 
-/* A callback must not close the handle. If it does, a key that can no longer be looked up is an error, even with `?`. */
+/* A callback must not close the handle. If it does, a key that can no longer be looked up is an error, even
+ * with `?`. */
 MEMORY_TEST(a_callback_that_closes_the_handle)
 {
     ses_session *session = agent_session(fixture, STATE);

@@ -244,7 +244,8 @@ MEMORY_TEST(splicing_keeps_every_other_byte)
 
 #define DELTA(members) EVENT(",\"actions\":{\"stateDelta\":{" members "},\"x\":[ ]}")
 
-/* A key that both write appears in the stored event once, with the view's value, however the event spells it. */
+/* A key that both write appears in the stored event once, with the view's value, however the event spells
+ * it. */
 MEMORY_TEST(the_views_writes_win_over_the_events_own_delta)
 {
     static const struct {
@@ -316,7 +317,8 @@ MEMORY_TEST(refused_events_change_nothing)
         {"{\"actions\":{\"stateDelta\":{\"a\":1 \"b\"}}}", SES_JSON, 32, "expected , or }"},
         {"{\"actions\":{\"stateDelta\":{\"\\ud800\":1}}}", SES_INVALID, 26, "lone surrogate"},
         {"{\"actions\":{\"x\":1 \"y\"}}", SES_JSON, 18, "expected , or }"},
-        /* The store refuses it and sees the view's delta in front of it, but the offset is in the caller's text. */
+        /* The store refuses it and sees the view's delta in front of it, but the offset is in the caller's
+         * text. */
         {"{\"actions\":{},\"author\":7}", SES_INVALID, 23, "at byte 23: the event's author"},
         {"{\"actions\":null,\"timestamp\":\"x\"}", SES_INVALID, 28, "at byte 28: the event's timestamp"},
         {"{\"author\":7,\"actions\":{}}", SES_INVALID, 10, "at byte 10: the event's author"},

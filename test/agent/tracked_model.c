@@ -1,6 +1,6 @@
 /*
- * Views against a model: random writes, appends, invocations and other writers, on a handle with two views; after
- * each step the views, the handle, and the store show what plain arrays say they should.
+ * Views against a model: random writes, appends, invocations and other writers, on a handle with two views;
+ * after each step the views, the handle, and the store show what plain arrays say they should.
  */
 #include "agent.h"
 

@@ -1,4 +1,5 @@
-/* Several threads with artifacts of one user: each save is a version of its own, and no byte in use is removed. */
+/* Several threads with artifacts of one user: each save is a version of its own, and no byte in use is
+ * removed. */
 #include "../artifact.h"
 #include "at_once.h"
 

@@ -1,4 +1,5 @@
-/* Threads that save, read and delete artifacts of one user at the same time, on two stores that share their rows. */
+/* Threads that save, read and delete artifacts of one user at the same time, on two stores that share their
+ * rows. */
 #ifndef SESLITE_TEST_ARTIFACT_AT_ONCE_H
 #define SESLITE_TEST_ARTIFACT_AT_ONCE_H
 

@@ -1,11 +1,12 @@
-/* Artifacts, and what callers do wrong: functions that fail or call back, odd names, old and new structs, stale handles. */
+/* Artifacts, and what callers do wrong: functions that fail or call back, odd names, old and new structs,
+ * stale handles. */
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "artifact.h"
 
-/* -------------------------------------------------------------------------------------- functions that read */
+/* ------------------------------------------------------------------------------------ functions that read */
 
 struct source {
     ses_store *store;
@@ -244,7 +245,7 @@ TEST(deltas_that_name_no_artifact)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------- structs */
+/* ------------------------------------------------------------------------------------------------ structs */
 
 /* A struct of an older header ends earlier; one of a newer one has more members, which must be zero. */
 TEST(structs_of_other_headers)
@@ -286,7 +287,7 @@ TEST(structs_of_other_headers)
     assert_int_equal(count_versions(store, &key, "a"), 2);
 }
 
-/* ----------------------------------------------------------------------------------------------------- NULL */
+/* --------------------------------------------------------------------------------------------------- NULL */
 
 TEST(null_everywhere)
 {
@@ -345,7 +346,7 @@ TEST(null_everywhere)
     assert_sound(fixture);
 }
 
-/* -------------------------------------------------------------------------------------------------- handles */
+/* ------------------------------------------------------------------------------------------------ handles */
 
 /* A session of the same name is another one, whose artifacts begin with version 0. */
 TEST(a_session_that_was_made_again)
@@ -376,7 +377,8 @@ TEST(a_session_that_was_made_again)
     assert_sound(fixture);
 }
 
-/* A handle that has not heard of others' events saves and reads all the same, and appends as it would without. */
+/* A handle that has not heard of others' events saves and reads all the same, and appends as it would
+ * without. */
 TEST(a_stale_handle)
 {
     ses_session *session = must_open_new(fixture->store, &key, NULL);
@@ -429,7 +431,7 @@ TEST(a_store_that_is_closed)
     assert_artifact(fixture->store, &key, "a", NULL, "1");
 }
 
-/* --------------------------------------------------------------------------------------------- other stores */
+/* ------------------------------------------------------------------------------------------- other stores */
 
 TEST(a_store_that_is_only_read)
 {
@@ -478,7 +480,7 @@ TEST(a_store_in_memory)
     ses_close(store);
 }
 
-/* --------------------------------------------------------------------------------- before there is a session */
+/* ------------------------------------------------------------------------------ before there is a session */
 
 static const ses_artifact_save_options anyway = {.size = sizeof anyway,
                                                  .flags = SES_ARTIFACT_WITHOUT_SESSION};

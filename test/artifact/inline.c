@@ -13,7 +13,8 @@
                                                              "bG9nbyBvZiB1cw==") "]}"
 #define AFTER ",'after':[]}"
 
-/* Appends an event with three images, which are kept as artifacts: two versions of one, and one of the user. */
+/* Appends an event with three images, which are kept as artifacts: two versions of one, and one of the
+ * user. */
 static void append_images(ses_store *store)
 {
     ses_append_options options = {.size = sizeof options};

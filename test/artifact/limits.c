@@ -5,7 +5,7 @@ enum { SHORT_MS = 150, LONG_MS = 10000, LATE_US = 3000000, LONG = 4194304 + 7000
 
 static char bytes[LONG];
 
-/* ------------------------------------------------------------------------------------- options with limits */
+/* ------------------------------------------------------------------------------------ options with limits */
 
 struct limited {
     ses_artifact_save_options save;
@@ -25,7 +25,7 @@ static struct limited limited_by(int64_t timeout_ms, ses_cancel *cancel)
         {.size = sizeof(ses_append_options), .timeout_ms = timeout_ms, .cancel = cancel}};
 }
 
-/* ------------------------------------------------------------------------------------------------- waiting */
+/* ------------------------------------------------------------------------------------------------ waiting */
 
 #define assert_busy(call)                                                     \
     do {                                                                      \
@@ -85,7 +85,7 @@ TEST(a_lock_of_another_process)
     assert_sound(fixture);
 }
 
-/* ------------------------------------------------------------------------------------------------- a handle */
+/* ----------------------------------------------------------------------------------------------- a handle */
 
 TEST(a_pulled_handle_ends_every_call)
 {
@@ -138,7 +138,7 @@ TEST(a_pulled_handle_ends_every_call)
     assert_sound(fixture);
 }
 
-/* ------------------------------------------------------------------------------------------------- working */
+/* ------------------------------------------------------------------------------------------------ working */
 
 struct slow {
     ses_cancel *cancel; /* pulled after three portions; NULL: none */

@@ -1,6 +1,6 @@
 /*
- * Processes, with threads, that save, read, append with and delete the same artifacts of one user: no call fails, every read
- * gives bytes that somebody saved, versions have no gap, and a check finds nothing.
+ * Processes, with threads, that save, read, append with and delete the same artifacts of one user: no call
+ * fails, every read gives bytes that somebody saved, versions have no gap, and a check finds nothing.
  */
 #include <pthread.h>
 #include <sys/wait.h>

@@ -58,7 +58,8 @@ static void assert_checked(ses_store *store)
 
 /* ------------------------------------------------------------------------------------------- the rewind */
 
-/* Version 0 of "f" is named and pruned, version 1 by nobody; "g" has a version before the prune that nobody names. */
+/* Version 0 of "f" is named and pruned, version 1 by nobody; "g" has a version before the prune that nobody
+ * names. */
 static void fill_and_prune(ses_store *store)
 {
     must_create(store, &key, NULL);

@@ -1,4 +1,5 @@
-/* Artifacts as JSON lines: what goes out comes in again, and what is no such text is refused, nothing half of it. */
+/* Artifacts as JSON lines: what goes out comes in again, and what is no such text is refused, nothing half of
+ * it. */
 #include "../random.h"
 #include "../session/lines_text.h"
 
@@ -29,8 +30,8 @@ static void must_save_bytes(ses_store *store, const ses_key *of, const char *nam
     free(bytes);
 }
 
-/* Sessions with artifacts of all kinds, of equal and of many bytes; a user without sessions; artifacts whose session does not
- * exist. */
+/* Sessions with artifacts of all kinds, of equal and of many bytes; a user without sessions; artifacts whose
+ * session does not exist. */
 static void fill_artifacts(ses_store *store)
 {
     const ses_key lone = {"app", "lone", NULL};
@@ -463,7 +464,7 @@ TEST(unknown_lines_between_them_are_ignored)
     free(text.data);
 }
 
-/* ------------------------------------------------------------------------------------------- what is wrong */
+/* ------------------------------------------------------------------------------------------ what is wrong */
 
 #define ABC "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 #define NOTHING "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

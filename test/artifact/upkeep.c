@@ -1,4 +1,5 @@
-/* What deletes takes artifacts along, and overwrites them if it is told to; what copies a store copies them. */
+/* What deletes takes artifacts along, and overwrites them if it is told to; what copies a store copies
+ * them. */
 #include "../open.h"
 
 #define assert_sound assert_artifacts_sound /* the other one is about any file */
@@ -319,7 +320,7 @@ TEST(a_copy_in_memory_has_all_artifacts)
     ses_close(copy);
 }
 
-/* ------------------------------------------------------------------------------------------ the ADK's JSON */
+/* ----------------------------------------------------------------------------------------- the ADK's JSON */
 
 /* It has none, so they are no difference. */
 TEST(the_json_of_a_session_leaves_artifacts_alone)

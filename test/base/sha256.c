@@ -4,7 +4,8 @@
 #include "base/sha256/sha256_x86.h"
 #include "random.h"
 
-/* https://csrc.nist.gov/projects/cryptographic-standards-and-guidelines/example-values, and the empty text. */
+/* https://csrc.nist.gov/projects/cryptographic-standards-and-guidelines/example-values, and the empty
+ * text. */
 static const struct {
     const char *text;
     const char *hash;

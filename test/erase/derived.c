@@ -1,4 +1,5 @@
-/* After a redaction the index of words finds nothing of what was redacted, and the tally of tokens counts what it did. */
+/* After a redaction the index of words finds nothing of what was redacted, and the tally of tokens counts
+ * what it did. */
 #include "erase.h"
 #include "seslite_search.h"
 #include "seslite_usage.h"

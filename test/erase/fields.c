@@ -1,6 +1,6 @@
 /*
- * An event for each field of the table of the ADK's fields, with a secret wherever there is room for one. What a redaction
- * leaves is a value that the field's class accepts, and says the secret no more.
+ * An event for each field of the table of the ADK's fields, with a secret wherever there is room for one.
+ * What a redaction leaves is a value that the field's class accepts, and says the secret no more.
  */
 #include "erase.h"
 

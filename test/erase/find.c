@@ -335,7 +335,7 @@ TEST(a_forged_token_leads_nowhere)
     }
 }
 
-/* ------------------------------------------------------------------------------------------ cancel and limit */
+/* --------------------------------------------------------------------------------------- cancel and limit */
 
 /* Every step of the walk asks for memory. At one of those calls the handle is pulled, or the time passes. */
 static struct {
@@ -379,8 +379,8 @@ static void counted_release(void *context, void *memory)
 static const ses_allocator counted = {sizeof counted, NULL, counted_allocate, counted_resize,
                                       counted_release};
 
-/* The code of a search for everything that is interrupted at that call. What was found is either given as a whole or not
- * at all. */
+/* The code of a search for everything that is interrupted at that call. What was found is either given as a
+ * whole or not at all. */
 static int find_interrupted(ses_store *store, int at, const ses_find_options *options, size_t expected)
 {
     ses_findings *page = NULL;
@@ -402,7 +402,8 @@ static int find_interrupted(ses_store *store, int at, const ses_find_options *op
     return code;
 }
 
-/* Looks at the handle or at the time come often enough that only what is done after the last event goes on. */
+/* Looks at the handle or at the time come often enough that only what is done after the last event goes
+ * on. */
 static void interrupt_each(struct fixture *fixture, ses_find_options options, int apart)
 {
     enum { AFTER_THE_LAST = 10 };

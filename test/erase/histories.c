@@ -1,8 +1,8 @@
 /*
- * After a secure redaction nothing of what was redacted is in the file or its log, and the state at every point is what the
- * log leads to: over random histories with rewinds, forks, prunes, artifacts and an index of words. SESLITE_HISTORIES says
- * how many (40), SESLITE_TEST_SEED with which seed. In the twelfth one from the seed below on, SQLite leaves copies of the
- * mark in unused bytes of pages, before the redaction.
+ * After a secure redaction nothing of what was redacted is in the file or its log, and the state at every
+ * point is what the log leads to: over random histories with rewinds, forks, prunes, artifacts and an index
+ * of words. SESLITE_HISTORIES says how many (40), SESLITE_TEST_SEED with which seed. In the twelfth one from
+ * the seed below on, SQLite leaves copies of the mark in unused bytes of pages, before the redaction.
  */
 #include "erase.h"
 #include "random.h"
@@ -296,7 +296,8 @@ static void redact_marked(struct history *history)
     assert_int_equal(erased.forks_left, 0);
 }
 
-/* A value that an event has set, and that was overwritten before the event was pruned, is nowhere any more. */
+/* A value that an event has set, and that was overwritten before the event was pruned, is nowhere any
+ * more. */
 static void run_history(const struct fixture *fixture, uint64_t seed)
 {
     struct history history = {.fixture = fixture, .random = seed};

@@ -33,7 +33,8 @@ TEST(a_value_that_would_remove_its_key)
     assert_code(SES_UNCHANGED, ses_redact_by_key(fixture->store, &key, SEQS(1), &whole, NULL, &error));
 }
 
-/* Of a key that appears twice the last value counts, and it is harmless, or another secret of the same length. */
+/* Of a key that appears twice the last value counts, and it is harmless, or another secret of the same
+ * length. */
 TEST(a_key_that_appears_twice)
 {
     const ses_redact_options secure = {.size = sizeof secure,

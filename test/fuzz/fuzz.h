@@ -44,7 +44,7 @@ static inline ses_session *fuzz_session(ses_store *store)
     return session;
 }
 
-/* -------------------------------------------------------------------------------- inputs that are read piece by piece */
+/* -------------------------------------------------------------------- inputs that are read piece by piece */
 
 struct fuzz_input {
     const uint8_t *data;
@@ -87,7 +87,7 @@ static inline char *fuzz_take_line(struct fuzz_input *input)
     return line;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ files */
+/* -------------------------------------------------------------------------------------------------- files */
 
 struct fuzz_file {
     unsigned char *data;
@@ -145,7 +145,7 @@ static inline void fuzz_remove(const char *path)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ texts */
+/* -------------------------------------------------------------------------------------------------- texts */
 
 /* A strict reader of its own, by the table of RFC 3629. */
 static inline int fuzz_is_utf8(const char *text, size_t len)

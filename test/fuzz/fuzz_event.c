@@ -64,7 +64,8 @@ static void check_stored(int64_t seq)
     must(ses_cursor_next(cursor, &event, NULL) == SES_ROW);
     must(event->json[event->json_len] == '\0' && fuzz_is_utf8(event->json, event->json_len));
     must(is_json(event->json, event->json_len));
-    /* cJSON does not take every JSON (lone surrogates, long numbers), and ends a name at a NUL; the rest it reads in full. */
+    /* cJSON does not take every JSON (lone surrogates, long numbers), and ends a name at a NUL; the rest it
+     * reads in full. */
     cJSON *tree = strstr(event->json, "\\u0000") ? NULL : cJSON_ParseWithLength(event->json, event->json_len);
     check_no_temp(cJSON_GetObjectItemCaseSensitive(tree, "actions"));
     /* The strict reader takes what is stored, unless it finds a field of its own wrong. */

@@ -1,6 +1,6 @@
 /*
- * Files of other programs: whatever the bytes, a file is imported or refused with a message, the store stays sound, and
- * importing the file again stores nothing new.
+ * Files of other programs: whatever the bytes, a file is imported or refused with a message, the store stays
+ * sound, and importing the file again stores nothing new.
  */
 #include "fuzz.h"
 

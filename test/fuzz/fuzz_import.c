@@ -1,6 +1,6 @@
 /*
- * JSON lines: whatever the text, each of its sessions is stored whole or refused, the store stays sound, and what it holds
- * then goes out and comes in elsewhere as it is.
+ * JSON lines: whatever the text, each of its sessions is stored whole or refused, the store stays sound, and
+ * what it holds then goes out and comes in elsewhere as it is.
  */
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /*
- * Pickles: whatever the bytes, they become strict JSON or are refused with a message, and what was written is within its
- * bound.
+ * Pickles: whatever the bytes, they become strict JSON or are refused with a message, and what was written is
+ * within its bound.
  */
 #include "fuzz.h"
 

@@ -1,6 +1,7 @@
 /*
- * Redacting pieces that a text or a pattern finds: the first line says which, the second what, and the rest is the text of an
- * event and of a name in it. The event stays valid, what was searched for is no longer in it, and the store stays sound.
+ * Redacting pieces that a text or a pattern finds: the first line says which, the second what, and the rest
+ * is the text of an event and of a name in it. The event stays valid, what was searched for is no longer in
+ * it, and the store stays sound.
  */
 #include "fuzz.h"
 

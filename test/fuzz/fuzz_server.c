@@ -1,7 +1,7 @@
 /*
- * Requests to the example server, which runs in a thread of this process: the first line of the input is the method and the
- * path, then come headers, an empty line, and the body. Whatever it is, there is an answer, or the connection is closed, and
- * the server goes on and ends without a leak.
+ * Requests to the example server, which runs in a thread of this process: the first line of the input is the
+ * method and the path, then come headers, an empty line, and the body. Whatever it is, there is an answer, or
+ * the connection is closed, and the server goes on and ends without a leak.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -144,7 +144,8 @@ static ssize_t receive(int fd, char *to, size_t size)
     return got;
 }
 
-/* Streams, and connections that a header has kept open, have no end: a moment without bytes ends the answer. */
+/* Streams, and connections that a header has kept open, have no end: a moment without bytes ends the
+ * answer. */
 static void await_answer(int fd)
 {
     char answer[4096];

@@ -1,6 +1,6 @@
 /*
- * The JSON of a session: whatever the text, it is loaded or refused with a message, the store stays sound, and the JSON of
- * what was loaded loads as the same session.
+ * The JSON of a session: whatever the text, it is loaded or refused with a message, the store stays sound,
+ * and the JSON of what was loaded loads as the same session.
  */
 #include "fuzz.h"
 
@@ -25,7 +25,8 @@ static void must_be_sound(ses_store *store)
     must(problems == 0);
 }
 
-/* The times of an event without one are the clock's: it has them in its JSON, so that the second loading knows them. */
+/* The times of an event without one are the clock's: it has them in its JSON, so that the second loading
+ * knows them. */
 static void must_load_again(ses_store *store)
 {
     ses_session *session = NULL;

@@ -1,6 +1,7 @@
 /*
- * A damaged store under calls in any order: the input says which bytes and values of a sound file are replaced, and
- * then which calls are made, with what. Each returns a code with a message, and none crashes or goes on without end.
+ * A damaged store under calls in any order: the input says which bytes and values of a sound file are
+ * replaced, and then which calls are made, with what. Each returns a code with a message, and none crashes or
+ * goes on without end.
  */
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -17,7 +18,7 @@ enum { MAX_BYTES_REPLACED = 16, MAX_VALUES_REPLACED = 4, MAX_CALLS = 24 };
 static const ses_key keys[] = {{"a", "u", "s"}, {"a", "u", "t"}, {"a", "v", "s"}, {"b", "u", "s"}};
 enum { KEYS = sizeof keys / sizeof keys[0] };
 
-/* ------------------------------------------------------------------------------------------ the sound store */
+/* ---------------------------------------------------------------------------------------- the sound store */
 
 static int64_t fixed_clock(void *context)
 {
@@ -80,7 +81,7 @@ static void fill(const char *path)
     ses_close(store);
 }
 
-/* ------------------------------------------------------------------------------------------------- the damage */
+/* --------------------------------------------------------------------------------------------- the damage */
 
 /* Replaces single bytes of the file. */
 static void damage_bytes(struct fuzz_input *input, struct fuzz_file *file)
@@ -134,7 +135,8 @@ static void damage_value(sqlite3 *db, struct fuzz_input *input)
     (void)sqlite3_finalize(find);
 }
 
-/* Replaces values of rows, as a program does that writes without the library and turns off the rules of the schema. */
+/* Replaces values of rows, as a program does that writes without the library and turns off the rules of the
+ * schema. */
 static void damage_values(struct fuzz_input *input, const char *path)
 {
     sqlite3 *db = NULL;
@@ -152,7 +154,7 @@ static void damage_values(struct fuzz_input *input, const char *path)
     (void)sqlite3_close(db);
 }
 
-/* -------------------------------------------------------------------------------------------------- the calls */
+/* ---------------------------------------------------------------------------------------------- the calls */
 
 struct drive {
     ses_store *store;

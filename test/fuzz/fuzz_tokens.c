@@ -1,7 +1,7 @@
 /*
- * The short texts that a program takes from its clients: list and search tokens, places of followers, ids, labels, prefixes,
- * words to search for, names of state keys. The first byte of the input says what the rest is. Whatever it is, the call
- * takes it or refuses it with a message, and what it stores it also finds.
+ * The short texts that a program takes from its clients: list and search tokens, places of followers, ids,
+ * labels, prefixes, words to search for, names of state keys. The first byte of the input says what the rest
+ * is. Whatever it is, the call takes it or refuses it with a message, and what it stores it also finds.
  */
 #include "fuzz.h"
 
@@ -220,7 +220,7 @@ static int try_delta(const char *text)
 
 typedef int try_text(const char *text);
 
-/* ------------------------------------------------------------------------------------ tokens with the right sum */
+/* ------------------------------------------------------------------------------ tokens with the right sum */
 
 static size_t decode(const char *text, uint8_t *bytes)
 {

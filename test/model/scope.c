@@ -216,7 +216,8 @@ PLAIN_TEST(deltas_that_are_refused)
     }
 }
 
-/* Some names in any order, some of them in both, some twice: the last of each counts, and those beside win. */
+/* Some names in any order, some of them in both, some twice: the last of each counts, and those beside
+ * win. */
 PLAIN_TEST(random_merges_keep_the_last_value_of_each_name)
 {
     enum { ROUNDS = 5000, NAMES = 6 };

@@ -1,4 +1,5 @@
-/* The addresses that test/mysql/server.sh prints: mysql://user:password@host:port/?socket=path, without a database. */
+/* The addresses that test/mysql/server.sh prints: mysql://user:password@host:port/?socket=path, without a
+ * database. */
 #ifndef SESLITE_TEST_MYSQL_ADDRESS_H
 #define SESLITE_TEST_MYSQL_ADDRESS_H
 

@@ -1,6 +1,6 @@
 /*
- * A primary and a replica, which must have a commit before it is acknowledged, at one address: that of a link to the socket of the
- * one that programs should use. Only MariaDB.
+ * A primary and a replica, which must have a commit before it is acknowledged, at one address: that of a link
+ * to the socket of the one that programs should use. Only MariaDB.
  */
 #ifndef SESLITE_TEST_MYSQL_CLUSTER_H
 #define SESLITE_TEST_MYSQL_CLUSTER_H
@@ -96,8 +96,8 @@ static inline void cluster_wait_for_status(const struct cluster *cluster, const 
     assert_string_equal(value, expected);
 }
 
-/* Makes the node that is not the primary a replica, without which no commit is acknowledged. The primary counts it as soon as it has
- * connected, but waits for it only once it has caught up. */
+/* Makes the node that is not the primary a replica, without which no commit is acknowledged. The primary
+ * counts it as soon as it has connected, but waits for it only once it has caught up. */
 static inline void cluster_add_replica(const struct cluster *cluster)
 {
     const int node = cluster_other(cluster);
@@ -115,8 +115,8 @@ static inline void cluster_promote(struct cluster *cluster)
     cluster_command(cluster, "promote", cluster->primary, "");
 }
 
-/* Kills the primary. Programs come to the replica while that is read-only, and it takes its place; where the old one was there is
- * a new replica. */
+/* Kills the primary. Programs come to the replica while that is read-only, and it takes its place; where the
+ * old one was there is a new replica. */
 static inline void cluster_fail_over(struct cluster *cluster)
 {
     cluster_command(cluster, "kill", cluster->primary, "");
@@ -165,8 +165,8 @@ static inline char cluster_process_state(pid_t process)
     return state;
 }
 
-/* A replica that is stopped confirms nothing. kill() returns before: until the thread that takes the signal has run, which on a busy
- * machine takes a while, the others go on and confirm. */
+/* A replica that is stopped confirms nothing. kill() returns before: until the thread that takes the signal
+ * has run, which on a busy machine takes a while, the others go on and confirm. */
 static inline void cluster_stop_replica(const struct cluster *cluster)
 {
     const pid_t process = cluster_replica_process(cluster);

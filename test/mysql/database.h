@@ -14,7 +14,8 @@ struct database {
     MYSQL *conn;
 };
 
-/* Runs a shell command with this word after it; the first line that it prints goes to `line`. Its exit status. */
+/* Runs a shell command with this word after it; the first line that it prints goes to `line`. Its exit
+ * status. */
 static inline int database_shell(char *line, size_t size, const char *command, const char *word)
 {
     char text[1024];
@@ -124,7 +125,8 @@ static inline ses_store *database_open(const char *uri, int timeout_ms)
     return store;
 }
 
-/* A proxy before the server, which hands on what comes `delay_us` later; its `place` is the address of "agents". */
+/* A proxy before the server, which hands on what comes `delay_us` later; its `place` is the address of
+ * "agents". */
 static inline struct proxy *database_proxy(const struct database *database, unsigned delay_us)
 {
     struct proxy *proxy = proxy_new(delay_us);

@@ -1,7 +1,7 @@
 /*
- * The primary is lost under writers, again and again, and a replica that confirmed each commit takes its place: what was
- * acknowledged stays, nothing is stored twice, no call takes longer than it may. A server that is read-only is waited for.
- * SESLITE_KILLS says how often the primary is lost (2).
+ * The primary is lost under writers, again and again, and a replica that confirmed each commit takes its
+ * place: what was acknowledged stays, nothing is stored twice, no call takes longer than it may. A server
+ * that is read-only is waited for. SESLITE_KILLS says how often the primary is lost (2).
  */
 #include "failover.h"
 #include "mysql/cluster.h"
@@ -70,8 +70,8 @@ CLUSTER_TEST(a_replica_is_read_and_not_written)
         ses_close(stores[i]);
 }
 
-/* A call whose time is over while the server waits for the replica leaves that waiting. If it ended it, the event would be there to
- * be found, and lost with the primary. */
+/* A call whose time is over while the server waits for the replica leaves that waiting. If it ended it, the
+ * event would be there to be found, and lost with the primary. */
 TEST_WITH(struct cluster *cluster, NULL, let_the_replica_go_on,
           what_no_replica_has_confirmed_is_not_acknowledged_later)
 {

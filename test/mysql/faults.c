@@ -1,8 +1,10 @@
 /*
- * The server is killed, and connections are cut, while threads append. Nothing that was acknowledged is lost or there twice.
- * What came back with UNKNOWN is there once or not at all, and what failed in another way is not there.
+ * The server is killed, and connections are cut, while threads append. Nothing that was acknowledged is lost
+ * or there twice. What came back with UNKNOWN is there once or not at all, and what failed in another way is
+ * not there.
  *
- * SESLITE_MYSQL_FAULTS: so many faults, of which every fifth is a kill (20 by default; 1,000 take some minutes).
+ * SESLITE_MYSQL_FAULTS: so many faults, of which every fifth is a kill (20 by default; 1,000 take some
+ * minutes).
  */
 #include <pthread.h>
 

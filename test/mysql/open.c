@@ -1,4 +1,5 @@
-/* Opening: addresses, servers that are not there or refuse, settings of the server that must not matter, and TLS. */
+/* Opening: addresses, servers that are not there or refuse, settings of the server that must not matter, and
+ * TLS. */
 #include <unistd.h>
 
 #include "mysql/database.h"

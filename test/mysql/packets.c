@@ -57,8 +57,8 @@ static char *event_with_key(size_t bytes)
     return event;
 }
 
-/* A text that the server takes is stored, whatever comes after it. One that it does not take is refused before it is sent, so the
- * connection stays. */
+/* A text that the server takes is stored, whatever comes after it. One that it does not take is refused
+ * before it is sent, so the connection stays. */
 SERVER_TEST(events_of_about_the_length_of_a_packet)
 {
     const ses_key edge = {"app", "edge", "s"};

@@ -196,7 +196,7 @@ SERVER_TEST(a_user_who_is_deleted_leaves_nothing_behind)
     ses_close(store);
 }
 
-/* ------------------------------------------------------------------------------ statements that are killed */
+/* ----------------------------------------------------------------------------- statements that are killed */
 
 static const ses_key killed = {"app", "killed", "s"};
 
@@ -212,7 +212,8 @@ static void *append_one(void *context)
     return NULL;
 }
 
-/* The server's answer is the same whether it had committed or not, so the append looks, and stores what is not there. */
+/* The server's answer is the same whether it had committed or not, so the append looks, and stores what is
+ * not there. */
 SERVER_TEST(an_append_whose_statement_is_killed_is_stored_once)
 {
     struct writer writer = {.store = database_open(database->uri, 20000)};
@@ -251,7 +252,8 @@ static int64_t steady_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The connection that was waiting is killed: nothing of it is left on the server, long before its own time is over. */
+/* The connection that was waiting is killed: nothing of it is left on the server, long before its own time is
+ * over. */
 SERVER_TEST(a_call_that_waits_for_a_lock_ends_in_time)
 {
     ses_store *store = database_open(database->uri, 20000);

@@ -1,4 +1,5 @@
-/* How often a call waits for the server. A proxy counts how often the client sends something after an answer. */
+/* How often a call waits for the server. A proxy counts how often the client sends something after an
+ * answer. */
 #include "mysql/database.h"
 #include "seslite_erase.h"
 #include "seslite_history.h"
@@ -109,8 +110,8 @@ FAR_TEST(reading_takes_one)
     ses_page_close(page);
 }
 
-/* PostgreSQL needs 1 for new events and for an append under a lease, since one statement there can look and write. Here what is stored
- * is asked for first, and all is written in a second packet. */
+/* PostgreSQL needs 1 for new events and for an append under a lease, since one statement there can look and
+ * write. Here what is stored is asked for first, and all is written in a second packet. */
 FAR_TEST(batches_take_two)
 {
     enum { MANY = 200 };
@@ -158,8 +159,8 @@ FAR_TEST(small_writes_take_two)
     ses_session_close(session);
 }
 
-/* PostgreSQL needs 2. Here the server stops at the statement that refuses, which is one; what came before is rolled back, another
- * transaction looks, and ends. */
+/* PostgreSQL needs 2. Here the server stops at the statement that refuses, which is one; what came before is
+ * rolled back, another transaction looks, and ends. */
 FAR_TEST(an_append_that_is_refused_takes_four)
 {
     ses_session *session = must_get(far.store, &key);
@@ -190,7 +191,8 @@ static void find_in_a_session(const ses_key *of)
     ses_findings_close(page);
 }
 
-/* What reads much of a session goes table by table. The session has two events. PostgreSQL needs one less for a fork and a cut. */
+/* What reads much of a session goes table by table. The session has two events. PostgreSQL needs one less for
+ * a fork and a cut. */
 FAR_TEST(history_takes_more)
 {
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};

@@ -8,10 +8,11 @@
 #                                                   it. It is read-only. Only MariaDB
 #     sh test/mysql/server.sh promote FOLDER        makes a replica a primary when it has applied all that it has received. From then
 #                                                   on a commit waits for a replica
-# It listens on a socket in FOLDER; with a PORT also there, on 127.0.0.1. Its user `seslite` with the password `secret` may do
-# anything, and `agent` with the same password may do anything in databases called `agents`. Since a server does not run as root, root
-# starts it as another user, to whom FOLDER is given. MYSQL_SERVER is its program: the first found of mariadbd and mysqld.
-# SERVER_OPTIONS are further options of it, as in SERVER_OPTIONS='--innodb-flush-log-at-trx-commit=1'.
+# It listens on a socket in FOLDER; with a PORT also there, on 127.0.0.1. Its user `seslite` with the password
+# `secret` may do anything, and `agent` with the same password may do anything in databases called `agents`.
+# Since a server does not run as root, root starts it as another user, to whom FOLDER is given. MYSQL_SERVER
+# is its program: the first found of mariadbd and mysqld. SERVER_OPTIONS are further options of it, as in
+# SERVER_OPTIONS='--innodb-flush-log-at-trx-commit=1'.
 set -eu
 
 fail() {
@@ -101,8 +102,8 @@ stop_by() {
 
 ask() { mariadb --no-defaults --socket="$folder/socket" -useslite -psecret -BN -e "$1"; }
 
-# What was in the folder is replaced. The number of the last transaction that is in the copy goes into the replica's own binary log,
-# since it may become a primary.
+# What was in the folder is replaced. The number of the last transaction that is in the copy goes into the
+# replica's own binary log, since it may become a primary.
 replica() {
     stop_by KILL
     rm -rf "$folder/data"

@@ -5,8 +5,8 @@
 
 static const ses_key key = {"app", "user", "one"};
 
-/* Calls with ids and without, both spellings, files, code, errors, rewinds, odd values, and escapes that the server's functions
- * reject. */
+/* Calls with ids and without, both spellings, files, code, errors, rewinds, odd values, and escapes that the
+ * server's functions reject. */
 static const char *const events[] = {
     "{'content':{'parts':[{'text':'x'},{'text':5},{'text':'y\\n'},{'functionCall':{'id':'1','name':'f','args':{'x': 1.50}}},"
     "{'functionCall':{'id':'2','name':'g','args':{}}}]},'timestamp':1700000000}",
@@ -58,7 +58,7 @@ static ses_store *fill(const struct fixture *fixture)
     return fixture->store;
 }
 
-/* ------------------------------------------------------------------------------------- from store to store */
+/* ------------------------------------------------------------------------------------ from store to store */
 
 struct lines {
     char *text;
@@ -102,7 +102,7 @@ static void copy(ses_store *from, const char *uri)
     ses_close(to);
 }
 
-/* ------------------------------------------------------------------------------------------ what they show */
+/* ----------------------------------------------------------------------------------------- what they show */
 
 /* The rows as raw_text prints them. */
 static char *ask_server(const struct database *database, const char *sql)
@@ -125,7 +125,8 @@ static char *ask_server(const struct database *database, const char *sql)
     return out.data;
 }
 
-/* JSON without the white space that a file's functions leave out, as in texts, on both sides; and no decimal places that are 0. */
+/* JSON without the white space that a file's functions leave out, as in texts, on both sides; and no decimal
+ * places that are 0. */
 static char *without_spaces(char *text)
 {
     size_t len = 0;

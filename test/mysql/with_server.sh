@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs a command while a private MariaDB server is there for it, which SESLITE_MYSQL names, with an empty database `unused`:
+# Runs a command while a private MariaDB server is there for it, which SESLITE_MYSQL names, with an empty
+# database `unused`:
 #     sh test/mysql/with_server.sh COMMAND...
 set -eu
 folder=$(mktemp -d "${TMPDIR:-/tmp}/seslite-server-XXXXXX")

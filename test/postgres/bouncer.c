@@ -1,4 +1,5 @@
-/* A store behind a pooler that gives each transaction any of its connections: statements must not be prepared. */
+/* A store behind a pooler that gives each transaction any of its connections: statements must not be
+ * prepared. */
 #include <pthread.h>
 #include <sys/stat.h>
 
@@ -192,7 +193,7 @@ BOUNCER_TEST(many_write_at_once)
     ses_close(store);
 }
 
-/* ------------------------------------------------------------------------------ a store that is opened wrongly */
+/* ------------------------------------------------------------------------- a store that is opened wrongly */
 
 static int open_prepared(const struct bouncer *bouncer, const char *name, ses_store **store, ses_error *error)
 {
@@ -244,7 +245,8 @@ static PGresult *prepared_on(PGconn *conn)
     return database_take(conn, PQexec(conn, "SELECT name, statement FROM pg_prepared_statements"), "SELECT");
 }
 
-/* Elsewhere a name means the same statement or none: no statement of another client runs in the place of one's own. */
+/* Elsewhere a name means the same statement or none: no statement of another client runs in the place of
+ * one's own. */
 BOUNCER_TEST(a_name_means_one_statement)
 {
     ses_store *unprepared = open_behind(bouncer, "mixed");

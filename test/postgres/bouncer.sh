@@ -1,5 +1,6 @@
 #!/bin/sh
-# PgBouncer for tests, in transaction mode (the database statement_mode: in that one), before a server of server.sh:
+# PgBouncer for tests, in transaction mode (the database statement_mode: in that one), before a server of
+# server.sh:
 #     sh test/postgres/bouncer.sh start FOLDER SERVER  starts it in FOLDER, before the server in the folder SERVER; prints a
 #                                                      connection string, or "none" where there is no pgbouncer
 #     sh test/postgres/bouncer.sh stop FOLDER

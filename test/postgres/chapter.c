@@ -1,4 +1,5 @@
-/* The commands of sql/postgres/README.md in blocks that are marked `sh server`, in their order, and what they lead to. */
+/* The commands of sql/postgres/README.md in blocks that are marked `sh server`, in their order, and what they
+ * lead to. */
 #include "database.h"
 #include "plans.h"
 #include "seslite_postgres.h"

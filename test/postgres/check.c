@@ -1,4 +1,5 @@
-/* What a check finds in a database: foreign keys that are not there, a schema that somebody changed, rows that were. */
+/* What a check finds in a database: foreign keys that are not there, a schema that somebody changed, rows
+ * that were. */
 #include "database.h"
 #include "seslite_artifact.h"
 #include "seslite_postgres.h"
@@ -6,7 +7,8 @@
 
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
 
-/* A database with a store of one session that has a row in each table, and a connection to look at it by SQL. */
+/* A database with a store of one session that has a row in each table, and a connection to look at it by
+ * SQL. */
 struct place {
     ses_store *store;
     PGconn *conn;
@@ -200,7 +202,7 @@ SERVER_TEST(rows_in_another_shard_are_found)
     close_place(&place);
 }
 
-/* ---------------------------------------------------------------------------------------------- the schema */
+/* --------------------------------------------------------------------------------------------- the schema */
 
 /* Each column of each table, by a statement that changes it and another that changes it back. */
 SERVER_TEST(every_column_is_missed)
@@ -250,7 +252,7 @@ SERVER_TEST(every_index_is_missed)
     close_place(&place);
 }
 
-/* -------------------------------------------------------------------------------------------------- the log */
+/* ------------------------------------------------------------------------------------------------ the log */
 
 struct told {
     int64_t done;

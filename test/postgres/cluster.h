@@ -102,8 +102,8 @@ static inline long long cluster_received(const struct cluster *cluster, int node
     return strtoll(value, NULL, 10);
 }
 
-/* Kills the primary. The standby that has got most, and so all that was acknowledged, takes its place; the other follows
- * it, and where the old one was there is a new standby. */
+/* Kills the primary. The standby that has got most, and so all that was acknowledged, takes its place; the
+ * other follows it, and where the old one was there is a new standby. */
 static inline void cluster_fail_over(struct cluster *cluster)
 {
     const int old = cluster->primary;

@@ -1,4 +1,5 @@
-/* The command on a server: what it does there, what it leaves to others, and how a store comes there and back. */
+/* The command on a server: what it does there, what it leaves to others, and how a store comes there and
+ * back. */
 #include "database.h"
 #include "foreign.h"
 

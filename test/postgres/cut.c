@@ -1,4 +1,5 @@
-/* The way to the server is cut at any byte of an append, of what is asked and of what is answered: it is stored once. */
+/* The way to the server is cut at any byte of an append, of what is asked and of what is answered: it is
+ * stored once. */
 #include "database.h"
 #include "proxy.h"
 #include "seslite_artifact.h"

@@ -15,7 +15,8 @@ struct database {
     PGconn *conn;
 };
 
-/* Runs a shell command with these words after it; the first line that it prints goes to `line`. Its exit status. */
+/* Runs a shell command with these words after it; the first line that it prints goes to `line`. Its exit
+ * status. */
 static inline int database_shell(char *line, size_t size, const char *command, const char *word)
 {
     char text[1024];
@@ -121,8 +122,8 @@ static inline void database_want_standby(const struct database *database, const 
              name);
     for (int i = 0; i < 500 && database_number(database, sql) == 0; i++)
         support_pause_us(2000);
-    /* Commits wait only once the checkpointer has read the setting, which it does before it makes a checkpoint
-     * (SyncRepUpdateSyncStandbysDefined in PostgreSQL's syncrep.c). */
+    /* Commits wait only once the checkpointer has read the setting, which it does before it makes a
+     * checkpoint (SyncRepUpdateSyncStandbysDefined in PostgreSQL's syncrep.c). */
     database_run(database, "CHECKPOINT");
 }
 

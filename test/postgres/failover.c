@@ -1,6 +1,6 @@
 /*
- * The primary is lost under writers, again and again, and a standby takes its place: what was acknowledged stays, nothing
- * is stored twice, no call takes longer than it may. SESLITE_KILLS says how often (2).
+ * The primary is lost under writers, again and again, and a standby takes its place: what was acknowledged
+ * stays, nothing is stored twice, no call takes longer than it may. SESLITE_KILLS says how often (2).
  */
 #include "cluster.h"
 #include "failover.h"

@@ -1,4 +1,5 @@
-/* Calls that ran out of time: the server cancels their work, and their connections count until it has, but not for ever. */
+/* Calls that ran out of time: the server cancels their work, and their connections count until it has, but
+ * not for ever. */
 #include <sys/wait.h>
 
 #include "database.h"

@@ -227,7 +227,7 @@ SERVER_TEST(why_each_host_was_not_taken_is_told)
     assert_code(SES_INVALID, open_in("host=a nonsense=1", 2000, &store, &took_us, &error));
 }
 
-/* ----------------------------------------------------------------------------- a server that refuses for a while */
+/* ---------------------------------------------------------------------- a server that refuses for a while */
 
 enum { CALLERS = 8 };
 

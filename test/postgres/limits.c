@@ -1,4 +1,5 @@
-/* Limits of calls on a server: what waits for a lock there, for an answer or for a connection ends in time, but no commit. */
+/* Limits of calls on a server: what waits for a lock there, for an answer or for a connection ends in time,
+ * but no commit. */
 #include <pthread.h>
 
 #include "database.h"
@@ -170,7 +171,8 @@ static void *run_read(void *context)
     return NULL;
 }
 
-/* The only connection waits for an answer: another call waits for the connection. Then a handle ends the first. */
+/* The only connection waits for an answer: another call waits for the connection. Then a handle ends the
+ * first. */
 SERVER_TEST(a_connection_and_a_handle)
 {
     ses_store *store = open_store(database, 1);
@@ -195,7 +197,8 @@ SERVER_TEST(a_connection_and_a_handle)
     ses_cancel_close(read.cancel);
 }
 
-/* The commit waits for a standby that does not exist: no limit of the call ends that, but the rules of the store do. */
+/* The commit waits for a standby that does not exist: no limit of the call ends that, but the rules of the
+ * store do. */
 SERVER_TEST(a_commit_is_waited_for)
 {
     const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = 4 * SHORT_MS};

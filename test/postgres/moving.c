@@ -65,7 +65,7 @@ SERVER_TEST(all_that_a_store_can_have_moves)
     ses_close(file);
 }
 
-/* ------------------------------------------------------------------------------------------ a random store */
+/* ----------------------------------------------------------------------------------------- a random store */
 
 enum { STEPS = 1000, NAMES = 5 };
 
@@ -76,7 +76,8 @@ struct maker {
     int64_t now_us;
     int ids;
     bool
-        deletes; /* the first version of a session depends on what was deleted elsewhere in the file, or the shard */
+        /* the first version of a session depends on what was deleted elsewhere in the file, or the shard */
+        deletes;
 };
 
 static int64_t tick(void *context)

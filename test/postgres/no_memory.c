@@ -1,4 +1,5 @@
-/* Memory runs out at any allocation of a call: nothing is lost, and what was stored is not said to be undone. */
+/* Memory runs out at any allocation of a call: nothing is lost, and what was stored is not said to be
+ * undone. */
 #include "database.h"
 #include "open.h"
 #include "seslite_artifact.h"

@@ -188,7 +188,7 @@ SERVER_TEST(a_server_that_is_not_there_is_waited_for_in_time)
     assert_in_range(support_steady_us() - begun, 0, 5000000);
 }
 
-/* ------------------------------------------------------------------------------ connections that are killed */
+/* ---------------------------------------------------------------------------- connections that are killed */
 
 enum { WRITERS = 8, APPENDS = 100 };
 

@@ -9,8 +9,9 @@ static const ses_key first_key = {.app = "app", .user = "user", .session = "s000
 static const ses_key user_key = {.app = "app", .user = "user", .session = NULL};
 
 /*
- * Three seconds apart, so that 30 seconds have 10: all have one label, every fifth another, and those from 1 to 300 and from
- * 1001 to 1600 a third. Each has an event; the first has MARKED, and every fourth is a rewind of the one before it.
+ * Three seconds apart, so that 30 seconds have 10: all have one label, every fifth another, and those from 1
+ * to 300 and from 1001 to 1600 a third. Each has an event; the first has MARKED, and every fourth is a rewind
+ * of the one before it.
  */
 static const char filling[] =
     "INSERT INTO seslite.sessions SELECT shard, ((id >> 12) + n << 12) + shard, app_id, id,"

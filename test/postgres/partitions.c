@@ -1,5 +1,5 @@
-/* A store whose tables are partitioned by shard: every call works as on others, and what is about one session looks into one
- * partition of each table. */
+/* A store whose tables are partitioned by shard: every call works as on others, and what is about one session
+ * looks into one partition of each table. */
 #include <ctype.h>
 
 #include "database.h"
@@ -112,7 +112,8 @@ SERVER_TEST(calls_work_on_partitions)
 
 /* ------------------------------------------------------------------------------------------------ plans */
 
-/* Statements of single sessions, with the arguments for one: @ stands for its number, @a and @u for those of its owners. */
+/* Statements of single sessions, with the arguments for one: @ stands for its number, @a and @u for those of
+ * its owners. */
 static const struct {
     const char *name;
     const char *arguments;
@@ -187,8 +188,9 @@ static char *fill_in(PGconn *conn, const char *arguments)
     return text.data;
 }
 
-/* A line of a plan that was carried out, such as "Index Scan using events_3_pkey on events_3 e (actual rows=1 loops=1)". The
- * partition, "events_3", goes to `name`; false if the line is of something else, or was not carried out. */
+/* A line of a plan that was carried out, such as "Index Scan using events_3_pkey on events_3 e (actual rows=1
+ * loops=1)". The partition, "events_3", goes to `name`; false if the line is of something else, or was not
+ * carried out. */
 static bool partition_of(const char *line, char name[64])
 {
     const char *on = strstr(line, "Scan") ? strstr(line, " on ") : NULL;

@@ -1,4 +1,5 @@
-/* The proxy that the tests put before a server: how long it delays what goes through it, and what it counts. */
+/* The proxy that the tests put before a server: how long it delays what goes through it, and what it
+ * counts. */
 #include "database.h"
 #include "proxy.h"
 

@@ -30,9 +30,9 @@ static inline bool proxy_find(struct proxy *proxy, const char *server)
 }
 
 /*
- * A proxy before the server that a connection string (keywords and values, with one host) names, which hands on what
- * comes `delay_us` later: half a round trip. Its `place` is the same string with the proxy for the host. NULL: it cannot
- * be started.
+ * A proxy before the server that a connection string (keywords and values, with one host) names, which hands
+ * on what comes `delay_us` later: half a round trip. Its `place` is the same string with the proxy for the
+ * host. NULL: it cannot be started.
  */
 static inline struct proxy *proxy_start(const char *server, unsigned delay_us)
 {

@@ -114,8 +114,8 @@ SERVER_TEST(what_waited_too_long_is_not_stored_later)
     ses_close(store);
 }
 
-/* The other transaction holds one row and asks for the second while the append has that and asks for the first. In one of
- * the two orders they meet. */
+/* The other transaction holds one row and asks for the second while the append has that and asks for the
+ * first. In one of the two orders they meet. */
 SERVER_TEST(a_deadlock_is_tried_again)
 {
     static const char *const locks[] = {LOCK_SESSION, LOCK_USER};
@@ -139,7 +139,8 @@ SERVER_TEST(a_deadlock_is_tried_again)
     assert_int_equal(count_stored(store), 2);
     must_delete(store, &key);
     ses_close(store);
-    /* The server counts when a connection ends, or a little later. One that is begun again can meet the other once more. */
+    /* The server counts when a connection ends, or a little later. One that is begun again can meet the other
+     * once more. */
     const char *count = "SELECT deadlocks FROM pg_stat_database WHERE datname = 'postgres'";
     for (int i = 0; i < 500 && database_number(database, count) == 0; i++)
         support_pause_us(10000);
@@ -323,7 +324,8 @@ static void *keep_two(void *context)
     return NULL;
 }
 
-/* Runs while another transaction deletes the first of three sessions, and gives the number of those that are left. */
+/* Runs while another transaction deletes the first of three sessions, and gives the number of those that are
+ * left. */
 static int64_t delete_beside_another(const struct database *database, void *(*delete_some)(void *))
 {
     static const ses_key others[] = {{"app", "user", "t"}, {"app", "user", "u"}};
@@ -404,7 +406,7 @@ SERVER_TEST(an_app_is_deleted_while_a_user_of_it_is)
     ses_close(store);
 }
 
-/* ------------------------------------------------------------------------- commits that are not waited for */
+/* ------------------------------------------------------------------------ commits that are not waited for */
 
 /* Appends while no standby is there, and does that to each backend that waits for one. */
 static int append_unreplicated(const struct database *database, ses_store *store, const char *interfere)
@@ -423,7 +425,7 @@ static int append_unreplicated(const struct database *database, ses_store *store
     return appender.code;
 }
 
-/* --------------------------------------------------------------------------------- set and removed at once */
+/* -------------------------------------------------------------------------------- set and removed at once */
 
 struct setter {
     ses_store *store;
@@ -580,8 +582,8 @@ static void *write_beside_reads(void *context)
     return NULL;
 }
 
-/* A read that needs more than one page of events goes on in another transaction only while the session stays as it is. It
- * must come to its end all the same. */
+/* A read that needs more than one page of events goes on in another transaction only while the session stays
+ * as it is. It must come to its end all the same. */
 SERVER_TEST(much_is_read_while_another_writes)
 {
     enum { EVENTS = 5000, BATCH = 500, READS = 10 };

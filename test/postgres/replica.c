@@ -1,5 +1,5 @@
-/* What is read from a replica, and what is not. For most of it the replica is a database with other contents, so that it
- * shows which of both was read. */
+/* What is read from a replica, and what is not. For most of it the replica is a database with other contents,
+ * so that it shows which of both was read. */
 #include <pthread.h>
 
 #include "cluster.h"

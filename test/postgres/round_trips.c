@@ -11,7 +11,8 @@ static const char event[] = "{\"author\":\"agent\",\"actions\":{\"stateDelta\":"
                             "{\"a\":1,\"b\":{\"c\":[]},\"gone\":\"__ADK_SENTINEL_REMOVED__\",\"user:u\":2,"
                             "\"app:x\":3,\"temp:t\":4}}}";
 
-/* So long that all of a request has been sent before the first of its answers arrives: else that looks like another. */
+/* So long that all of a request has been sent before the first of its answers arrives: else that looks like
+ * another. */
 enum { DELAY_US = 4000, LONG_DELAY_US = 60000 };
 
 struct far_store {
@@ -23,7 +24,8 @@ struct far_store {
     ses_postgres_options options;
 };
 
-/* A store that is reached through a proxy, in a database of its own; all that is done once a connection has been. */
+/* A store that is reached through a proxy, in a database of its own; all that is done once a connection has
+ * been. */
 static void open_far(struct far_store *far, const struct database *database, const char *name, int unprepared,
                      unsigned delay_us)
 {
@@ -411,7 +413,8 @@ static void test_opening_is_three(struct far_store *far)
     ses_close(store);
 }
 
-/* The ids and annotations, the state, the state at the beginning (which is two), the names of artifacts, and the events. */
+/* The ids and annotations, the state, the state at the beginning (which is two), the names of artifacts, and
+ * the events. */
 static void find_in_a_session(struct far_store *far, const ses_key *of)
 {
     ses_findings *page = NULL;

@@ -1,6 +1,6 @@
 /*
- * The same data in a store of SQLite and in one on a PostgreSQL server, statements of both, and random parameters for them.
- * A number that a row has in the file is 4096 times that on the server, plus the shard.
+ * The same data in a store of SQLite and in one on a PostgreSQL server, statements of both, and random
+ * parameters for them. A number that a row has in the file is 4096 times that on the server, plus the shard.
  */
 #ifndef SESLITE_TEST_POSTGRES_SAME_H
 #define SESLITE_TEST_POSTGRES_SAME_H
@@ -10,7 +10,8 @@
 #include "database.h"
 #include "open.h"
 
-/* Names in an order that only bytes give, times that are equal or before 1970, rows that lack what they may lack. */
+/* Names in an order that only bytes give, times that are equal or before 1970, rows that lack what they may
+ * lack. */
 static const char filling[] =
     "PRAGMA foreign_keys = ON;"
     "CREATE TEMP TABLE names (n INTEGER PRIMARY KEY, name TEXT);"

@@ -1,4 +1,5 @@
-/* Random calls, the same on a store in memory and on a server: the same codes, results, handles, lists and lines. */
+/* Random calls, the same on a store in memory and on a server: the same codes, results, handles, lists and
+ * lines. */
 #include "database.h"
 #include "../session/lines.h"
 #include "random.h"

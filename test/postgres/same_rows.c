@@ -235,8 +235,8 @@ static bool is_listed(const char *name)
     return found;
 }
 
-/* But for those that make a row, those that only PostgreSQL has, and the floors of versions and the SQL of a table, which
- * differ. */
+/* But for those that make a row, those that only PostgreSQL has, and the floors of versions and the SQL of a
+ * table, which differ. */
 GROUP_TEST(struct same *same, statements_that_are_not_listed_read_of_sessions)
 {
     for (int i = 0; i < STATEMENT_COUNT; i++) {
@@ -248,7 +248,8 @@ GROUP_TEST(struct same *same, statements_that_are_not_listed_read_of_sessions)
     }
 }
 
-/* An index with a word for each event, in both, and sheets of used tokens. (A server shows bytes as \x and digits.) */
+/* An index with a word for each event, in both, and sheets of used tokens. (A server shows bytes as \x and
+ * digits.) */
 static int indexed_same_setup(void **state)
 {
     const int failed = same_setup(state);

@@ -1,11 +1,12 @@
 /*
- * Random parameters for a statement. The kind of each is a letter: a, u, s: an app, a user, a session; O, o: a list
- * of users, of sessions; w: a user, or NULL; t: a time; h: a value of active_30s; q: a number of an event; n: a
- * limit; b: no bound; B: 0 or 1; x: NULL; W, M: a text, or NULL; p, e: a prefix, and the end of what has it; v, V:
- * the least and the highest value; y: a value of state as it was first; Y: the first parameter's session again; E: an
- * event's id; D: the third parameter again; G: the session of the lease before it; C: the user of the content before
- * it; K: a key with a prefix; F, P, N, I: an order, and the place in it (a time; a name, or a session; a user); Q:
- * what an index of words is asked; f: the name of its feature. Any other letter is a text.
+ * Random parameters for a statement. The kind of each is a letter: a, u, s: an app, a user, a session; O, o:
+ * a list of users, of sessions; w: a user, or NULL; t: a time; h: a value of active_30s; q: a number of an
+ * event; n: a limit; b: no bound; B: 0 or 1; x: NULL; W, M: a text, or NULL; p, e: a prefix, and the end of
+ * what has it; v, V: the least and the highest value; y: a value of state as it was first; Y: the first
+ * parameter's session again; E: an event's id; D: the third parameter again; G: the session of the lease
+ * before it; C: the user of the content before it; K: a key with a prefix; F, P, N, I: an order, and the
+ * place in it (a time; a name, or a session; a user); Q: what an index of words is asked; f: the name of its
+ * feature. Any other letter is a text.
  */
 #ifndef SESLITE_TEST_POSTGRES_SAME_VALUES_H
 #define SESLITE_TEST_POSTGRES_SAME_VALUES_H
@@ -157,7 +158,8 @@ static inline bool put_owning(struct same *same, struct values *values, int at, 
     return true;
 }
 
-/* Texts; one that follows an empty value is above all others, and one that ends a prefix above all that have it. */
+/* Texts; one that follows an empty value is above all others, and one that ends a prefix above all that have
+ * it. */
 static inline void put_words(struct same *same, struct values *values, int at, char kind)
 {
     const char *before = at > 0 ? values->text[OF_FILE][at - 1] : "";
@@ -208,7 +210,7 @@ static inline void put_parameters(struct same *same, struct values *values, cons
         put_parameter(same, values, i, kinds[i]);
 }
 
-/* ------------------------------------------------------------------------------------------ the statements */
+/* ----------------------------------------------------------------------------------------- the statements */
 
 /* SQLite's statement of that name; the lists of owners come as JSON. */
 static inline sqlite3_stmt *prepare_in_file(const struct same *same, const char *name)

@@ -6,9 +6,9 @@
 #                                                      name for synchronous_standby_names is that of its folder
 #     sh test/postgres/server.sh promote FOLDER        makes a standby a primary
 #     sh test/postgres/server.sh kill FOLDER           kills all its processes at once, as a loss of power does
-# It listens on a socket in FOLDER; with a PORT also there, on 127.0.0.1. It trusts whoever reaches it. Since a server does
-# not run as root, root starts it as another user, to whom FOLDER is given. SERVER_OPTIONS are further options of
-# postgres, as in SERVER_OPTIONS='-c fsync=on'.
+# It listens on a socket in FOLDER; with a PORT also there, on 127.0.0.1. It trusts whoever reaches it. Since
+# a server does not run as root, root starts it as another user, to whom FOLDER is given. SERVER_OPTIONS are
+# further options of postgres, as in SERVER_OPTIONS='-c fsync=on'.
 set -eu
 
 fail() {

@@ -1,9 +1,10 @@
-/* The plans of statements by name while what the server knows of the tables is long past: it was told of one session. */
+/* The plans of statements by name while what the server knows of the tables is long past: it was told of one
+ * session. */
 #include "database.h"
 #include "open.h"
 
-/* A hundred users' sessions, all but one of which are gone when the tables are analyzed; then there are many again, in the room
- * that was theirs and beyond it. */
+/* A hundred users' sessions, all but one of which are gone when the tables are analyzed; then there are many
+ * again, in the room that was theirs and beyond it. */
 static const char *const growing[] = {
     "ALTER TABLE seslite.sessions SET (autovacuum_enabled = off)",
     "INSERT INTO seslite.sessions SELECT 7, (n << 12) + 7, 8192, ((n % 100) << 12) + 7, 's' || n, n, n, 1, "

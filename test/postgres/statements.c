@@ -1,4 +1,5 @@
-/* The schema and the statements for PostgreSQL, held against a server: what they take and give, and how they find it. */
+/* The schema and the statements for PostgreSQL, held against a server: what they take and give, and how they
+ * find it. */
 #include "database.h"
 #include "plans.h"
 #include "seslite_search.h"
@@ -139,10 +140,10 @@ SERVER_TEST(no_statement_reads_a_table_whole)
     check_plans(database->conn, NULL);
 }
 
-/* --------------------------------------------------------------------------------- somebody else's functions */
+/* ------------------------------------------------------------------------------ somebody else's functions */
 
-/* Every function and operator of pg_catalog whose name occurs in the texts, made again in `public`, where it fails. A search
- * path with `public` first then leads to these. */
+/* Every function and operator of pg_catalog whose name occurs in the texts, made again in `public`, where it
+ * fails. A search path with `public` first then leads to these. */
 static const char plant[] =
     "DO $plant$ DECLARE f record; BEGIN"
     " FOR f IN SELECT p.proname, pg_get_function_identity_arguments(p.oid) AS arguments,"

@@ -1,4 +1,5 @@
-/* A server that hangs or stops in the middle of a call: a code that says so, in time, and nothing half done. */
+/* A server that hangs or stops in the middle of a call: a code that says so, in time, and nothing half
+ * done. */
 #include <pthread.h>
 #include <signal.h>
 
@@ -301,7 +302,8 @@ static void *append_once(void *context)
     return NULL;
 }
 
-/* The append waits for a row that is locked, and then for a server that stops, and may start again in time. */
+/* The append waits for a row that is locked, and then for a server that stops, and may start again in
+ * time. */
 static void stop_in_an_append(struct database *database, const char *place, int timeout_ms,
                               bool starts_in_time)
 {

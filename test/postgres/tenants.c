@@ -1,4 +1,5 @@
-/* Row security (sql/postgres/tenants.sql): programs of two apps on one store, each with a role that sees its own app only. */
+/* Row security (sql/postgres/tenants.sql): programs of two apps on one store, each with a role that sees its
+ * own app only. */
 #include "database.h"
 #include "plans.h"
 #include "seslite_artifact.h"
@@ -399,7 +400,8 @@ TENANTS_TEST(rows_of_mixed_owners_are_refused)
                  "42501"); /* of no session */
 }
 
-/* The key of a row is a number, which is compared with those of all rows. It says when a row was added, and no more. */
+/* The key of a row is a number, which is compared with those of all rows. It says when a row was added, and
+ * no more. */
 TENANTS_TEST(only_numbers_can_be_guessed)
 {
     PGresult *row = database_take(
@@ -426,8 +428,8 @@ TENANTS_TEST(a_function_is_not_called_for_rows_of_others)
     assert_state(conn, "SELECT * FROM seslite.transcript", "42501");
 }
 
-/* A policy is a condition that the server must look at before others, unless it knows that they tell nothing. So a condition
- * may not serve for an index any more. */
+/* A policy is a condition that the server must look at before others, unless it knows that they tell nothing.
+ * So a condition may not serve for an index any more. */
 TENANTS_TEST(no_statement_reads_a_table_whole_for_a_role)
 {
     char place[600];

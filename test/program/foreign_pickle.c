@@ -1,6 +1,7 @@
 /*
- * Pickles as data: those that Python wrote become the JSON that Python writes for them, and hostile ones are refused, by name,
- * without a call and within bounds of memory and time. pickles.txt was made by google-adk 2.13.0, pydantic and json.dumps.
+ * Pickles as data: those that Python wrote become the JSON that Python writes for them, and hostile ones are
+ * refused, by name, without a call and within bounds of memory and time. pickles.txt was made by google-adk
+ * 2.13.0, pydantic and json.dumps.
  */
 #include "support.h"
 
@@ -136,7 +137,8 @@ PLAIN_TEST(a_pickle_cut_anywhere_is_refused)
     each_pickle(cut);
 }
 
-/* Is the byte part of a float before which at least twenty others stand in a row? What is said of those holds for it. */
+/* Is the byte part of a float before which at least twenty others stand in a row? What is said of those holds
+ * for it. */
 static bool is_repeated(const char *pickle, size_t at)
 {
     enum { FLOAT = 'G', FLOAT_LEN = 9, MANY = 20 };
@@ -213,7 +215,7 @@ PLAIN_TEST(the_pickles_of_real_databases_are_read)
     ses__buffer_free(&json);
 }
 
-/* ------------------------------------------------------------------------------------------------- by hand */
+/* ------------------------------------------------------------------------------------------------ by hand */
 
 PLAIN_TEST(each_opcode_of_data_is_read)
 {
@@ -328,7 +330,7 @@ PLAIN_TEST(what_is_no_pickle_is_refused)
     refused("\x80\x04G\x7f\xf8\0\0\0\0\0\x01.", "infinite or NaN");
 }
 
-/* ------------------------------------------------------------------------------------------- memory and time */
+/* ---------------------------------------------------------------------------------------- memory and time */
 
 /* What a call takes at most: everything that is allocated beyond it fails. */
 static size_t most_memory;
@@ -430,7 +432,8 @@ PLAIN_TEST(what_doubles_by_sharing_is_refused_by_the_size_of_what_it_would_write
     free(pickle);
 }
 
-/* An object whose fields are all None writes two bytes, but is walked: shared widely, that costs time and no text. */
+/* An object whose fields are all None writes two bytes, but is walked: shared widely, that costs time and no
+ * text. */
 PLAIN_TEST(work_that_writes_nothing_is_bounded_too)
 {
     enum { FIELDS = 20000, TIMES = 20000 };

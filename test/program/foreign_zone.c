@@ -1,4 +1,5 @@
-/* Time zones by name: what clocks show becomes the moment that Python's zoneinfo and datetime.timestamp() say. */
+/* Time zones by name: what clocks show becomes the moment that Python's zoneinfo and datetime.timestamp()
+ * say. */
 #include "support.h"
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /*
- * A store that comes back from `.recover` of the sqlite3 program has every event. SESLITE_SQLITE3 names the program to
- * use, where it is not the one in the path.
+ * A store that comes back from `.recover` of the sqlite3 program has every event. SESLITE_SQLITE3 names the
+ * program to use, where it is not the one in the path.
  */
 #include "open.h"
 

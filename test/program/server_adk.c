@@ -1,6 +1,6 @@
 /*
- * The example server beside google-adk's own: server_adk.py compares their replies, and uses google-adk's client. Skipped,
- * with a word, where there is no google-adk: SESLITE_PYTHON names a Python that has it.
+ * The example server beside google-adk's own: server_adk.py compares their replies, and uses google-adk's
+ * client. Skipped, with a word, where there is no google-adk: SESLITE_PYTHON names a Python that has it.
  */
 #include "server.h"
 

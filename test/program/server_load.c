@@ -1,4 +1,5 @@
-/* The example server under load: turns that come one after the other, streams that miss nothing, kills, two servers. */
+/* The example server under load: turns that come one after the other, streams that miss nothing, kills, two
+ * servers. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -80,7 +81,8 @@ static void end_clients(struct client *clients)
         assert_int_equal(pthread_join(clients[i].thread, NULL), 0);
 }
 
-/* Every message is in the log once, in its client's order, and its answer comes right after it: no turn is inside another. */
+/* Every message is in the log once, in its client's order, and its answer comes right after it: no turn is
+ * inside another. */
 static void check_log(const struct folder *folder, int events_a_turn)
 {
     int next[CLIENTS] = {0};
@@ -141,7 +143,8 @@ FOLDER_TEST(two_servers_on_one_file_take_turns)
     check_log(folder, 2);
 }
 
-/* The notes are shared by all sessions of the user: none is lost, although the sessions' turns run at once. */
+/* The notes are shared by all sessions of the user: none is lost, although the sessions' turns run at
+ * once. */
 FOLDER_TEST(sessions_of_one_user_do_not_lose_each_others_notes)
 {
     struct client clients[CLIENTS];
@@ -166,8 +169,8 @@ FOLDER_TEST(sessions_of_one_user_do_not_lose_each_others_notes)
     server_stop(&server);
 }
 
-/* Clients send again until they are answered; the server dies under them, and another takes its place. Its leases run out
- * soon. */
+/* Clients send again until they are answered; the server dies under them, and another takes its place. Its
+ * leases run out soon. */
 FOLDER_TEST(killed_servers_neither_lose_a_message_nor_store_it_twice)
 {
     struct server server = {.lease_ms = "300"};
@@ -321,7 +324,8 @@ static void reader_free(struct reader *reader)
     free(reader->kinds.data);
 }
 
-/* Readers from the beginning, one that hangs up again and again, and one at another server, while clients post. */
+/* Readers from the beginning, one that hangs up again and again, and one at another server, while clients
+ * post. */
 FOLDER_TEST(streams_give_every_event_once_and_in_order)
 {
     static const char path[] = "/apps/office/users/ann/sessions/one/events?after=0";

@@ -1,6 +1,6 @@
 /*
- * google-adk's page, in a real browser, on the example server. Skipped, with a word, where there is no Chromium, or no
- * google-adk, whose package holds the page: SESLITE_PYTHON names a Python that has it.
+ * google-adk's page, in a real browser, on the example server. Skipped, with a word, where there is no
+ * Chromium, or no google-adk, whose package holds the page: SESLITE_PYTHON names a Python that has it.
  */
 #include "browser.h"
 #include "server.h"

@@ -41,7 +41,7 @@ static int teardown(void **state)
     return folder_teardown(state);
 }
 
-/* ------------------------------------------------------------------------------------------------- reading */
+/* ------------------------------------------------------------------------------------------------ reading */
 
 /* The spans of the trace, in their order, each of one line after the other; cJSON_Delete. */
 static cJSON *read_spans(void)
@@ -204,7 +204,7 @@ SERVER_TRACE_TEST(a_trace_of_the_client_is_continued)
     cJSON_Delete(spans);
 }
 
-/* -------------------------------------------------------------------------------------------------- limits */
+/* ------------------------------------------------------------------------------------------------- limits */
 
 /* Another worker has the session. */
 static ses_store *block_session(const struct folder *folder)

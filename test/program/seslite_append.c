@@ -1,4 +1,5 @@
-/* The command, appending events: from standard input, from a file, or made of options; and what is refused. */
+/* The command, appending events: from standard input, from a file, or made of options; and what is
+ * refused. */
 #include "command.h"
 
 /* The fixture's session has six events and version 6. */

@@ -23,7 +23,7 @@ static void append_delta(const struct fixture *fixture, const char *name, const 
     must_append_by_key(fixture->store, &page_key, event);
 }
 
-/* ---------------------------------------------------------------------------------------------- transcript */
+/* --------------------------------------------------------------------------------------------- transcript */
 
 TEST_OF(page_setup, show_lists_what_an_event_saved)
 {

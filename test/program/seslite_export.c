@@ -1,4 +1,5 @@
-/* The command exports: to JSON lines, to session JSON, and to a database that google-adk opens. What was written is read again. */
+/* The command exports: to JSON lines, to session JSON, and to a database that google-adk opens. What was
+ * written is read again. */
 #include "foreign.h"
 
 #include <dirent.h>
@@ -77,7 +78,7 @@ static void assert_imports(const struct fixture *fixture, const char *file)
     free(path);
 }
 
-/* ---------------------------------------------------------------------------------------------- JSON lines */
+/* --------------------------------------------------------------------------------------------- JSON lines */
 
 TEST_OF(setup, json_lines_go_to_standard_output_or_a_file)
 {
@@ -220,7 +221,7 @@ TEST_OF(setup, wrong_words_are_refused)
     assert_has(&reply.err, "--output");
 }
 
-/* -------------------------------------------------------------------------------------------- session JSON */
+/* ------------------------------------------------------------------------------------------- session JSON */
 
 TEST_OF(setup, nothing_stays_of_a_file_that_would_be_too_large)
 {
@@ -293,7 +294,7 @@ TEST_OF(setup, ids_too_long_for_a_file_name_get_files_of_their_own)
     free(folder);
 }
 
-/* ------------------------------------------------------------------------------------------------ database */
+/* ----------------------------------------------------------------------------------------------- database */
 
 TEST_OF(setup, a_database_is_imported_again_as_it_was)
 {
@@ -408,7 +409,7 @@ TEST_OF(setup, the_schema_is_that_of_the_service)
     free(theirs);
 }
 
-/* --------------------------------------------------------------------------------------------------- Vertex */
+/* ------------------------------------------------------------------------------------------------- Vertex */
 
 /* Every member of ours is in theirs, which has defaults besides. */
 static bool is_within(const cJSON *ours, const cJSON *theirs)
@@ -536,7 +537,7 @@ TEST_OF(setup, a_session_for_vertex_is_imported_again)
     free(path);
 }
 
-/* ----------------------------------------------------------------------------------------------- google-adk */
+/* --------------------------------------------------------------------------------------------- google-adk */
 
 static char *run_python(const char *arguments, int *status)
 {

@@ -121,7 +121,7 @@ TEST_OF(setup, what_was_exported_is_imported_again)
     free(file);
 }
 
-/* ------------------------------------------------------------------------------------------------- folders */
+/* ------------------------------------------------------------------------------------------------ folders */
 
 /* Counts the files below a folder, which only their owner may read, as the folders. */
 static int count_files(const char *folder)
@@ -257,7 +257,7 @@ TEST_OF(setup, what_is_there_stays)
     free(file);
 }
 
-/* -------------------------------------------------------------------------------------- what it cannot hold */
+/* ------------------------------------------------------------------------------------ what it cannot hold */
 
 TEST_OF(setup, references_are_written_as_bytes)
 {
@@ -330,7 +330,7 @@ TEST_OF(setup, other_formats_tell_of_artifacts)
     free(file);
 }
 
-/* ------------------------------------------------------------------------------------------------- failures */
+/* ----------------------------------------------------------------------------------------------- failures */
 
 TEST_OF(setup, a_damaged_artifact_ends_the_export)
 {
@@ -363,7 +363,7 @@ TEST_OF(setup, a_disk_that_is_full_leaves_complete_versions)
     free(folder);
 }
 
-/* ----------------------------------------------------------------------------------------------- google-adk */
+/* --------------------------------------------------------------------------------------------- google-adk */
 
 static char *run_python(const char *script, const char *folder, int *status)
 {
@@ -401,8 +401,8 @@ TEST_OF(setup, google_adk_lists_and_loads_them)
     free(folder);
 }
 
-/* An image that was kept as an artifact is part of the event again for services that know no artifacts of the store, in
- * whatever session; an address of something that is not there is counted. */
+/* An image that was kept as an artifact is part of the event again for services that know no artifacts of the
+ * store, in whatever session; an address of something that is not there is counted. */
 TEST_OF(setup, images_go_with_their_events)
 {
     static const char *const formats[] = {"session", "vertex", "sqlite"};

@@ -10,7 +10,7 @@ static void run_words(struct reply *answer, const struct how *how, const char *w
     command_run(answer, how, arguments);
 }
 
-/* ------------------------------------------------------------------------------------------------- choices */
+/* ------------------------------------------------------------------------------------------------ choices */
 
 TEST_OF(command_setup, names_may_be_left_out_where_one_fits)
 {
@@ -143,7 +143,7 @@ TEST_OF(command_setup, what_is_mistyped_gets_a_hint)
     assert_lacks(&reply.err, "Did you mean");
 }
 
-/* ---------------------------------------------------------------------------------------------- exit codes */
+/* --------------------------------------------------------------------------------------------- exit codes */
 
 TEST_OF(command_setup, usage_is_a_code_of_its_own)
 {

@@ -151,7 +151,7 @@ TEST_OF(page_setup, a_redo_is_called_so_and_the_rewind_is_grey)
     assert_has(&reply.out, "Took nothing back");
 }
 
-/* ---------------------------------------------------------------------------------------------------- parts */
+/* -------------------------------------------------------------------------------------------------- parts */
 
 static void fill_parts_session(ses_store *store, const ses_key *key, const char *event)
 {
@@ -285,7 +285,7 @@ TEST_OF(page_setup, images_are_included_on_request)
     assert_lacks(&reply.out, "<img");
 }
 
-/* --------------------------------------------------------------------------------------------------- state */
+/* -------------------------------------------------------------------------------------------------- state */
 
 TEST_OF(page_setup, the_data_holds_the_state_and_its_changes)
 {
@@ -332,7 +332,7 @@ TEST_OF(page_setup, a_session_without_events_has_a_page)
     assert_string_equal(reply.out.data, "");
 }
 
-/* ------------------------------------------------------------------------------------------------- the file */
+/* ----------------------------------------------------------------------------------------------- the file */
 
 TEST_OF(page_setup, a_file_is_whole_and_is_not_written_over)
 {

@@ -27,7 +27,7 @@ static int teardown(void **state)
             skip();            \
     } while (0)
 
-/* ------------------------------------------------------------------------------------------------- opening */
+/* ------------------------------------------------------------------------------------------------ opening */
 
 /* Writes the page of a session, and opens it with that fragment. `option` may be NULL. */
 static void open_page_with(const char *session, const char *fragment, const char *option)
@@ -53,8 +53,8 @@ static void open_page(const char *session, const char *fragment)
     open_page_with(session, fragment, NULL);
 }
 
-/* The page said nothing in the console, which is where violations of its policy are told, and asked for nothing but
- * itself, and images that it holds. */
+/* The page said nothing in the console, which is where violations of its policy are told, and asked for
+ * nothing but itself, and images that it holds. */
 static void check_quiet(void)
 {
     cJSON *console = browser_log(&browser, "browser");
@@ -171,7 +171,7 @@ PLAIN_TEST(the_page_is_readable_without_scripts_and_printed)
     cJSON_Delete(browser_devtools(&browser, "Emulation.setEmulatedMedia", "{\"media\":\"\"}"));
 }
 
-/* ------------------------------------------------------------------------------------ the slider and links */
+/* ----------------------------------------------------------------------------------- the slider and links */
 
 PLAIN_TEST(a_name_is_never_cut_and_agents_have_colors)
 {
@@ -355,10 +355,11 @@ PLAIN_TEST(search_counts_marks_and_opens_folds)
     check_quiet();
 }
 
-/* ------------------------------------------------------------------------------------------- hostile texts */
+/* ------------------------------------------------------------------------------------------ hostile texts */
 
-/* Several on a page, since opening one takes long: whatever gets out of its place leaves something that is looked for, or
- * takes something away that is counted. nothing_of_a_log_becomes_markup has a page for each. */
+/* Several on a page, since opening one takes long: whatever gets out of its place leaves something that is
+ * looked for, or takes something away that is counted. nothing_of_a_log_becomes_markup has a page for
+ * each. */
 PLAIN_TEST(nothing_of_a_log_runs)
 {
     enum { ON_A_PAGE = 7 };

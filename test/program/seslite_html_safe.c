@@ -3,7 +3,7 @@
 
 #include "html.h"
 
-/* ------------------------------------------------------------------------------------------- hostile texts */
+/* ------------------------------------------------------------------------------------------ hostile texts */
 
 TEST_OF(page_setup, nothing_of_a_log_becomes_markup)
 {
@@ -147,7 +147,7 @@ TEST_OF(page_setup, deep_json_makes_no_huge_page)
     free(event.data);
 }
 
-/* ----------------------------------------------------------------------------------------------- redaction */
+/* ---------------------------------------------------------------------------------------------- redaction */
 
 static void fill_secret_session(ses_store *store, const ses_key *key)
 {

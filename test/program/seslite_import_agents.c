@@ -145,7 +145,8 @@ TEST(a_bad_item_does_not_cost_its_conversation)
     free(path);
 }
 
-/* As AdvancedSQLiteSession makes them: from turn 2 of main on, `rome` has other items; items 1 and 2 are in both. */
+/* As AdvancedSQLiteSession makes them: from turn 2 of main on, `rome` has other items; items 1 and 2 are in
+ * both. */
 static const char branches[] =
     "CREATE TABLE message_structure (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, message_id"
     " INTEGER NOT NULL, branch_id TEXT NOT NULL DEFAULT 'main', message_type TEXT NOT NULL, sequence_number INTEGER"

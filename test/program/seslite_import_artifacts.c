@@ -1,4 +1,5 @@
-/* The command imports a folder in which google-adk's FileArtifactService keeps artifacts, also one that is hostile. */
+/* The command imports a folder in which google-adk's FileArtifactService keeps artifacts, also one that is
+ * hostile. */
 #include "command.h"
 
 #include <sys/stat.h>

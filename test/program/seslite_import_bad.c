@@ -10,7 +10,7 @@ static void assert_nothing_here(const struct fixture *fixture)
     reply_free(&answer);
 }
 
-/* ------------------------------------------------------------------------------------ what is no such file */
+/* ----------------------------------------------------------------------------------- what is no such file */
 
 TEST(what_is_none_of_these_is_refused)
 {
@@ -213,7 +213,7 @@ TEST(damaged_files_do_no_harm)
     }
 }
 
-/* ------------------------------------------------------------------------------------------ made to do harm */
+/* ---------------------------------------------------------------------------------------- made to do harm */
 
 TEST(hostile_schemas_are_refused)
 {

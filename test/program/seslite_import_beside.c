@@ -103,7 +103,8 @@ TEST(a_hot_journal_is_rolled_back_in_a_copy)
     free(folder);
 }
 
-/* SQLite has the log and the journal beside the file itself. A path that begins with two slashes is one, too. */
+/* SQLite has the log and the journal beside the file itself. A path that begins with two slashes is one,
+ * too. */
 TEST(a_link_to_a_file_is_read_with_what_is_beside_the_file)
 {
     char *folder = folder_of_sources(fixture);

@@ -1,6 +1,6 @@
 /*
- * The command imports sessions that are JSON texts: the ADK's session JSON, and the REST JSON of Vertex AI Agent Engine, held
- * against what google-adk makes of it.
+ * The command imports sessions that are JSON texts: the ADK's session JSON, and the REST JSON of Vertex AI
+ * Agent Engine, held against what google-adk makes of it.
  */
 #include "foreign.h"
 
@@ -26,7 +26,7 @@ static char *session_json(ses_store *store, const ses_key *of)
     return json;
 }
 
-/* -------------------------------------------------------------------------------------------- session JSON */
+/* ------------------------------------------------------------------------------------------- session JSON */
 
 #define MARK ",\"customMetadata\":{\"__adk_internal_restored_event\":true}"
 
@@ -148,7 +148,7 @@ TEST(a_text_that_is_cut_or_no_session_is_refused)
     assert_int_equal(reply.out.len, 0);
 }
 
-/* -------------------------------------------------------------------------------------------------- Vertex */
+/* ------------------------------------------------------------------------------------------------- Vertex */
 
 /* Theirs has the defaults of the classes besides. */
 static bool is_default(const cJSON *item)

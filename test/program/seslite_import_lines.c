@@ -1,4 +1,5 @@
-/* The command imports JSON lines and other stores, and what the options do about sessions that are here already. */
+/* The command imports JSON lines and other stores, and what the options do about sessions that are here
+ * already. */
 #include "foreign.h"
 
 #include "seslite_artifact.h"
@@ -60,7 +61,7 @@ static void assert_same_store(const struct fixture *fixture, const struct other 
     free(lines.data);
 }
 
-/* ------------------------------------------------------------------------------------------- the same again */
+/* ----------------------------------------------------------------------------------------- the same again */
 
 TEST(lines_make_the_same_store)
 {
@@ -139,7 +140,7 @@ TEST(of_a_store_one_user_can_be_brought)
     free_other(&other);
 }
 
-/* ---------------------------------------------------------------------------------------- what differs here */
+/* -------------------------------------------------------------------------------------- what differs here */
 
 TEST(sessions_that_differ_are_refused_unless_told)
 {

@@ -1,7 +1,7 @@
 /* The command imports: what is refused, and what the options do. */
 #include "foreign.h"
 
-/* ------------------------------------------------------------------------------------------- odd databases */
+/* ------------------------------------------------------------------------------------------ odd databases */
 
 TEST(what_cannot_be_stored_is_named_and_nothing_is_written)
 {

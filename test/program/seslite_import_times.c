@@ -27,7 +27,7 @@ static int64_t updated_us_of(const struct fixture *fixture, const ses_key *of)
     return updated_us;
 }
 
-/* ---------------------------------------------------------------------------------------------- nanoseconds */
+/* -------------------------------------------------------------------------------------------- nanoseconds */
 
 TEST(nanoseconds_are_rounded_as_the_store_rounds_them)
 {
@@ -70,8 +70,8 @@ TEST(all_sessions_of_rust_are_brought)
     free(path);
 }
 
-/* The column is REAL, and the event has the same number as decimal digits. Times a million in doubles, the first is
- * rounded up. */
+/* The column is REAL, and the event has the same number as decimal digits. Times a million in doubles, the
+ * first is rounded up. */
 TEST(a_real_time_is_rounded_as_its_digits_are)
 {
     char *path = make_adk(fixture, "real.db",
@@ -84,7 +84,7 @@ TEST(a_real_time_is_rounded_as_its_digits_are)
     free(path);
 }
 
-/* -------------------------------------------------------------------------------------------- no time at all */
+/* ----------------------------------------------------------------------------------------- no time at all */
 
 TEST(a_session_without_events_was_created_at_its_last_update)
 {

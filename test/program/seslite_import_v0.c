@@ -1,6 +1,6 @@
 /*
- * The command imports databases of google-adk before 1.22, whose actions are pickles and whose times have no zone: each is held
- * against what google-adk 2.13 returned after its own migration of the file.
+ * The command imports databases of google-adk before 1.22, whose actions are pickles and whose times have no
+ * zone: each is held against what google-adk 2.13 returned after its own migration of the file.
  */
 #include "foreign.h"
 

@@ -36,7 +36,7 @@ static bool has_fts5(const struct fixture *fixture)
         }                                                   \
     } while (0)
 
-/* --------------------------------------------------------------------------------------------------- index */
+/* -------------------------------------------------------------------------------------------------- index */
 
 TEST_OF(setup, index_makes_updates_and_drops_it)
 {
@@ -103,7 +103,7 @@ TEST_OF(setup, search_reads_the_events_of_a_file_that_it_may_not_write)
     assert_has(&reply.err, SCANNED);
 }
 
-/* ---------------------------------------------------------------------------------------------- containing */
+/* --------------------------------------------------------------------------------------------- containing */
 
 static void check_containing(const struct fixture *fixture)
 {

@@ -15,7 +15,8 @@ static void append_text(const struct fixture *fixture, const ses_key *key, const
     must_append_by_key(fixture->store, key, event);
 }
 
-/* In the order of their last writes: one, old, ahead, new. The clock of the client of `ahead` was hours ahead. */
+/* In the order of their last writes: one, old, ahead, new. The clock of the client of `ahead` was hours
+ * ahead. */
 static int setup(void **state)
 {
     (void)command_setup(state);

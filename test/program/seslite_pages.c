@@ -81,7 +81,7 @@ TEST(the_help_is_there_as_json)
     free(one_line);
 }
 
-/* --------------------------------------------------------------------------------------------- completions */
+/* -------------------------------------------------------------------------------------------- completions */
 
 /* What bash proposes for the last of these words; one a line. */
 static char *complete(const struct fixture *fixture, const char *words)
@@ -265,7 +265,8 @@ TEST(fish_completes)
     free(command.data);
 }
 
-/* Outside of an editor of lines zsh completes nothing, so that the script's own part is run: what it asks and adds. */
+/* Outside of an editor of lines zsh completes nothing, so that the script's own part is run: what it asks and
+ * adds. */
 TEST(zsh_completes)
 {
     struct text command = {NULL, 0};

@@ -4,7 +4,7 @@
 static const struct how terminal = {.terminal = TERMINAL_ALL};
 static const struct how without_colour = {.terminal = TERMINAL_ALL, .env = "NO_COLOR=1"};
 
-/* ------------------------------------------------------------------------------------------------- colours */
+/* ------------------------------------------------------------------------------------------------ colours */
 
 TEST_OF(command_setup, colours_are_for_terminals)
 {
@@ -23,7 +23,7 @@ TEST_OF(command_setup, colours_are_for_terminals)
     assert_lacks(&reply.out, "\033");
 }
 
-/* --------------------------------------------------------------------------------------------------- width */
+/* -------------------------------------------------------------------------------------------------- width */
 
 /* The columns of the widest line, where every character is of one column or is one of these two columns. */
 static size_t widest(const char *text, const char *wide)
@@ -123,7 +123,7 @@ TEST_OF(command_setup, a_transcript_is_wrapped)
                "\r\n    one two three four five six seven\r\n    eight nine ten eleven twelve\r\n");
 }
 
-/* ----------------------------------------------------------------------------------------------------- bar */
+/* ---------------------------------------------------------------------------------------------------- bar */
 
 TEST_OF(command_setup, what_takes_long_shows_a_bar)
 {
@@ -146,7 +146,7 @@ TEST_OF(command_setup, what_takes_long_shows_a_bar)
     free(event.data);
 }
 
-/* -------------------------------------------------------------------------------------------- hostile texts */
+/* ------------------------------------------------------------------------------------------ hostile texts */
 
 /* ESC, BEL, DEL, CSI of C1, an override of direction, a separator of lines, and something to be read. */
 #define HOSTILE                                                   \

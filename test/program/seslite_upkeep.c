@@ -16,7 +16,7 @@ static char *beside(const struct fixture *fixture, const char *suffix)
     return path.data;
 }
 
-/* -------------------------------------------------------------------------------------------------- checks */
+/* ------------------------------------------------------------------------------------------------- checks */
 
 TEST_OF(command_setup, a_sound_store_has_no_problem)
 {
@@ -61,7 +61,7 @@ TEST_OF(command_setup, names_in_problems_cannot_drive_the_terminal)
     assert_lacks(&reply.out, "\x1b");
 }
 
-/* ------------------------------------------------------------------------------------------------- backups */
+/* ------------------------------------------------------------------------------------------------ backups */
 
 TEST_OF(command_setup, a_backup_is_a_store_of_its_own)
 {

@@ -175,7 +175,7 @@ TEST_OF(filled_setup, a_tally)
     free(before);
 }
 
-/* ------------------------------------------------------------------------------------- the recorded stores */
+/* ------------------------------------------------------------------------------------ the recorded stores */
 
 static void import_recorded(const struct fixture *fixture, const char *path)
 {

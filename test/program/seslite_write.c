@@ -19,7 +19,7 @@ static bool is_there(const struct fixture *fixture, const ses_key *key)
     return code == SES_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- history */
+/* ------------------------------------------------------------------------------------------------ history */
 
 TEST_OF(command_setup, fork_prints_the_new_id)
 {
@@ -66,7 +66,7 @@ TEST_OF(command_setup, rewind_into_an_invocation_is_refused)
     assert_int_equal(events_of(fixture, &one), 6);
 }
 
-/* ----------------------------------------------------------------------------------------------- deletions */
+/* ---------------------------------------------------------------------------------------------- deletions */
 
 TEST_OF(command_setup, what_deletes_is_refused_without_yes_or_a_terminal)
 {
@@ -201,7 +201,7 @@ TEST_OF(command_setup, delete_takes_a_user_or_an_app)
     run_code(3, "--app", "chat", "delete", "--everything", "--yes");
 }
 
-/* ---------------------------------------------------------------------------------------- titles and labels */
+/* -------------------------------------------------------------------------------------- titles and labels */
 
 TEST_OF(command_setup, title_is_set_shown_and_removed)
 {
@@ -256,7 +256,7 @@ TEST_OF(command_setup, labels_are_set_shown_and_removed)
     run_code(2, "-s", "one", "label", "=x");
 }
 
-/* -------------------------------------------------------------------------------------------------- upkeep */
+/* ------------------------------------------------------------------------------------------------- upkeep */
 
 TEST_OF(command_setup, stats_count)
 {

@@ -1,6 +1,6 @@
 /*
- * What the sqlite3 program cannot do to a store, which has its foreign keys off unless told otherwise: write what is
- * not JSON, or of another type, or leave rows that belong to nothing.
+ * What the sqlite3 program cannot do to a store, which has its foreign keys off unless told otherwise: write
+ * what is not JSON, or of another type, or leave rows that belong to nothing.
  */
 #include "open.h"
 #include "seslite_artifact.h"
@@ -165,8 +165,8 @@ SQLITE3_GUARDS_TEST(no_row_without_its_owner)
 }
 
 /*
- * REPLACE takes the row that is in its way without asking the triggers that guard a deletion. It may be refused, or
- * do what a deletion does; but no row may be left that belongs to nothing.
+ * REPLACE takes the row that is in its way without asking the triggers that guard a deletion. It may be
+ * refused, or do what a deletion does; but no row may be left that belongs to nothing.
  */
 SQLITE3_GUARDS_TEST(replacing_leaves_nothing_behind)
 {

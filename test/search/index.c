@@ -178,7 +178,7 @@ TEST(random_changes)
     fixture_teardown(&plain);
 }
 
-/* ------------------------------------------------------------------------------------------- hostile texts */
+/* ------------------------------------------------------------------------------------------ hostile texts */
 
 enum { STRANGE = 300, STRANGE_LEN = 30 };
 
@@ -381,7 +381,7 @@ TEST(long_words_and_many)
     fixture_teardown(&plain);
 }
 
-/* ------------------------------------------------------------------------------------------------ the call */
+/* ----------------------------------------------------------------------------------------------- the call */
 
 static const ses_key key = {"app", "user", "session"};
 
@@ -481,7 +481,8 @@ TEST(progress)
     free(event);
 }
 
-/* Nothing has a word, so no buffer of words was ever allocated. The sanitizers see arithmetic on a null pointer. */
+/* Nothing has a word, so no buffer of words was ever allocated. The sanitizers see arithmetic on a null
+ * pointer. */
 TEST(events_without_words)
 {
     int64_t events = 0;

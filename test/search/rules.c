@@ -1,6 +1,7 @@
 /*
- * The rules by which an event has words in an index are frozen under the number in the name of the feature: an index that was
- * made by other rules would keep words of deleted events, and not find others. A change of the rules takes the next number.
+ * The rules by which an event has words in an index are frozen under the number in the name of the feature:
+ * an index that was made by other rules would keep words of deleted events, and not find others. A change of
+ * the rules takes the next number.
  */
 #include "model/words/characters.h"
 #include "model/words/event_words.h"

@@ -168,7 +168,8 @@ SEARCH_TEST(filters)
     assert_string_equal(found_with(store, &user, "word", &of_prefix), "e1 ");
 }
 
-/* The session in which a page ends is updated: its other events, and the sessions after it, are still found. */
+/* The session in which a page ends is updated: its other events, and the sessions after it, are still
+ * found. */
 SEARCH_TEST(sessions_that_move)
 {
     ses_store *store = fixture->store;

@@ -130,7 +130,7 @@ MEMORY_TEST(events_without_id_and_time)
     }
 }
 
-/* ---------------------------------------------------------------------------------------- what they change */
+/* --------------------------------------------------------------------------------------- what they change */
 
 MEMORY_TEST(they_change_the_state_and_win)
 {
@@ -228,7 +228,7 @@ MEMORY_TEST(the_options_win_over_a_view)
     ses_session_close(session);
 }
 
-/* ------------------------------------------------------------------------------------------ what is refused */
+/* ---------------------------------------------------------------------------------------- what is refused */
 
 struct refusal {
     const char *event;
@@ -334,7 +334,7 @@ TEST(limits_are_those_of_the_whole_event)
     free(delta);
 }
 
-/* --------------------------------------------------------------------------------------------- many of them */
+/* ------------------------------------------------------------------------------------------- many of them */
 
 enum { NAMES = 6, ROUNDS = 3000 };
 static const char *const names[NAMES] = {"a", "b", "ab", "user:a", "temp:a", "temp:b"};

@@ -243,7 +243,7 @@ MEMORY_TEST(a_session_that_is_gone)
     ses_session_close(session);
 }
 
-/* ------------------------------------------------------------------------------------------ what is refused */
+/* ---------------------------------------------------------------------------------------- what is refused */
 
 MEMORY_TEST(what_cannot_be_expected)
 {

@@ -1,6 +1,6 @@
 /*
- * What an engine may do to a public call: fail with any code, before its work or with the answer lost after it, and begin
- * an operation again from the start.
+ * What an engine may do to a public call: fail with any code, before its work or with the answer lost after
+ * it, and begin an operation again from the start.
  */
 #include <sqlite3.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* A follower of a user with many sessions: where this process tells it of what it writes, it looks only there. */
+/* A follower of a user with many sessions: where this process tells it of what it writes, it looks only
+ * there. */
 #include "follow.h"
 
 enum { SESSIONS = 1000 };
@@ -26,8 +27,8 @@ static void create_many(ses_store *store, int count)
         create_session(store, name_of(i), 0);
 }
 
-/* The names alone of all sessions have 5 bytes each. In memory nothing but what is told can change, so that the measure does
- * not depend on the time. */
+/* The names alone of all sessions have 5 bytes each. In memory nothing but what is told can change, so that
+ * the measure does not depend on the time. */
 PLAIN_TEST(only_what_was_told_is_read)
 {
     ses_open_options options = {.size = sizeof options, .trace = count_bytes};

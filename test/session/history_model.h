@@ -1,6 +1,6 @@
 /*
- * What the history test holds the library against: logs in plain arrays, and every rule in its plainest form, however
- * slow. Sequence numbers, invocations and calls are few, so that steps meet the same ones again.
+ * What the history test holds the library against: logs in plain arrays, and every rule in its plainest form,
+ * however slow. Sequence numbers, invocations and calls are few, so that steps meet the same ones again.
  */
 #ifndef SESLITE_TEST_HISTORY_MODEL_H
 #define SESLITE_TEST_HISTORY_MODEL_H

@@ -1,6 +1,7 @@
 /*
- * Thousands of random appends, rewinds, redos, cuts, forks, prunes and expiries over a few sessions, held against a model
- * after every step. The seed is fixed; SESLITE_TEST_SEED gives another. A failure tells the seed and the step.
+ * Thousands of random appends, rewinds, redos, cuts, forks, prunes and expiries over a few sessions, held
+ * against a model after every step. The seed is fixed; SESLITE_TEST_SEED gives another. A failure tells the
+ * seed and the step.
  */
 #include <sqlite3.h>
 
@@ -287,8 +288,8 @@ static void check_own_keys(const struct log *log, const ses_session *session)
     }
 }
 
-/* Own state and events are those of the log; what was pruned since it was read it may still show. Shared keys may have
- * been changed by other sessions. */
+/* Own state and events are those of the log; what was pruned since it was read it may still show. Shared keys
+ * may have been changed by other sessions. */
 static void check_handle(const struct handle *handle)
 {
     const struct log *log = &run.logs[handle->slot];
@@ -506,7 +507,8 @@ static bool is_there(const struct log *log, int64_t seq)
     return memcmp(now, then, sizeof now) == 0 && same_own(state_now, state_then);
 }
 
-/* The rules for a rewind to after the event `seq`: 0, SES_UNCHANGED or INVALID; where two hold, either may be told. */
+/* The rules for a rewind to after the event `seq`: 0, SES_UNCHANGED or INVALID; where two hold, either may be
+ * told. */
 static void check_rewind(int slot, int64_t seq, int code, const ses_appended *appended)
 {
     struct log *log = &run.logs[slot];

@@ -56,7 +56,8 @@ TEST(null_session_id_makes_a_uuid_of_the_stores_time)
     }
 }
 
-/* The twelve bits after the version count; from where on, is different in each millisecond. The end is by chance. */
+/* The twelve bits after the version count; from where on, is different in each millisecond. The end is by
+ * chance. */
 MEMORY_TEST(made_ids_begin_to_count_anywhere_in_the_lower_half)
 {
     unsigned long any = 0;

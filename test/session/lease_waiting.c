@@ -9,7 +9,8 @@
 static const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1};
 static const ses_lease_options patient = {.size = sizeof patient, .wait_ms = 600000};
 
-/* A store whose clock threads may look at while it is set, and a second one on the same file, as of another process. */
+/* A store whose clock threads may look at while it is set, and a second one on the same file, as of another
+ * process. */
 struct waiting {
     struct fixture *fixture;
     ses_store *store;
@@ -265,7 +266,8 @@ WAITING_TEST(waiting_takes_as_long_as_the_busy_timeout_by_default)
 {
     ses_lease lease = must_take(waiting->second, "a");
 
-    const int timeout_ms = support_on_server() ? 1500 : 80; /* a server is given no longer for each statement */
+    /* a server is given no longer for each statement */
+    const int timeout_ms = support_on_server() ? 1500 : 80;
     waiting->fixture->options.busy_timeout_ms = timeout_ms;
     fixture_reopen(waiting->fixture);
     int64_t begun = support_steady_us();
@@ -519,8 +521,8 @@ static int64_t reads_of_releases(struct waiting *waiting, const ses_key *of, int
     return after.read_calls - before.read_calls;
 }
 
-/* However often the lease of another session is released, one that waits looks no more often for that: after half a second
- * every 30 ms. */
+/* However often the lease of another session is released, one that waits looks no more often for that: after
+ * half a second every 30 ms. */
 WAITING_TEST(a_release_wakes_nobody_who_waits_for_another_session)
 {
     static const ses_key other = {"app", "user", "another"};

@@ -1,4 +1,5 @@
-/* JSON lines: what goes out comes in again, byte for byte; and what is no such text is refused, nothing half of it. */
+/* JSON lines: what goes out comes in again, byte for byte; and what is no such text is refused, nothing half
+ * of it. */
 #include <limits.h>
 #include <pthread.h>
 
@@ -228,7 +229,7 @@ TEST(a_fork_that_is_younger_than_its_events_goes_out_and_in)
     free(text.data);
 }
 
-/* --------------------------------------------------------------------------------------- stores that have some */
+/* ---------------------------------------------------------------------------------- stores that have some */
 
 TEST(reading_twice_changes_nothing)
 {
@@ -325,7 +326,7 @@ TEST(everything_can_be_put_into_another_app_and_user)
     free(lines.data);
 }
 
-/* ----------------------------------------------------------------------------------------- what is no such text */
+/* ----------------------------------------------------------------------------------- what is no such text */
 
 /* After a failure there are whole sessions at most. */
 static void assert_whole_sessions(ses_store *store, const struct text *sound)
@@ -818,7 +819,7 @@ TEST(what_another_program_wrote_is_not_written_out)
     free(sound.data);
 }
 
-/* ------------------------------------------------------------------------------------------- writers meanwhile */
+/* -------------------------------------------------------------------------------------- writers meanwhile */
 
 struct slow_export {
     ses_store *store;

@@ -1,4 +1,5 @@
-/* A copy that is kept up to date by JSON lines: titles, labels and expiry follow, if the events are a continuation. */
+/* A copy that is kept up to date by JSON lines: titles, labels and expiry follow, if the events are a
+ * continuation. */
 #include "lines.h"
 #include "check.h"
 #include "seslite_artifact.h"

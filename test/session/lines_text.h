@@ -92,8 +92,8 @@ static inline void number_members(struct text *lines, const char *member, bool b
     *lines = numbered;
 }
 
-/* Two stores that were made by the same calls give a family of forks different random numbers, and so the lines of its
- * sessions have different sums. */
+/* Two stores that were made by the same calls give a family of forks different random numbers, and so the
+ * lines of its sessions have different sums. */
 static inline void number_origins(struct text *lines)
 {
     number_members(lines, "\"origin\":", true);

@@ -266,7 +266,8 @@ static void walk_with(struct fixture *fixture, operation *make, int code, int wh
     ses_page_close(page);
 }
 
-/* A session that is written between two pages moves to the front, and so is not met twice; the others stay in their places. */
+/* A session that is written between two pages moves to the front, and so is not met twice; the others stay in
+ * their places. */
 TEST(pages_beside_each_operation)
 {
     for (int i = 0; i <= OPERATIONS; i++)

@@ -1,4 +1,5 @@
-/* Lists that are filtered before they are divided into pages, and counts for the same filters: what they say one by one. */
+/* Lists that are filtered before they are divided into pages, and counts for the same filters: what they say
+ * one by one. */
 #include "open.h"
 
 #include <stdbool.h>
@@ -282,7 +283,8 @@ TEST_OF(lists_setup, apps_do_not_mix)
     assert_int_equal(count, 0);
 }
 
-/* A label that another program wrote without the mark in the session's row is not there, for any way to find it. */
+/* A label that another program wrote without the mark in the session's row is not there, for any way to find
+ * it. */
 TEST_OF(lists_setup, a_label_without_its_mark_is_not_there)
 {
     raw_exec(fixture->path, "UPDATE sessions SET details = 0 WHERE name = 'a1'");

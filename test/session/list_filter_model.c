@@ -1,6 +1,6 @@
 /*
- * Filtered lists against a plain array: every filter, order and page size, in an app that is large enough for each way to
- * find sessions; and walks in order of creation while sessions, labels and times change.
+ * Filtered lists against a plain array: every filter, order and page size, in an app that is large enough for
+ * each way to find sessions; and walks in order of creation while sessions, labels and times change.
  */
 #include "open.h"
 #include "random.h"

@@ -353,7 +353,8 @@ static void encode(const unsigned char *bytes, size_t count, char *token)
     *token = '\0';
 }
 
-/* The sum of a token (32-bit FNV-1a, after the first byte) is not keyed: whoever has a token can make another. */
+/* The sum of a token (32-bit FNV-1a, after the first byte) is not keyed: whoever has a token can make
+ * another. */
 static char *forge_last_byte(const char *token, unsigned char last)
 {
     const uint32_t prime = 16777619;

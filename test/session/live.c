@@ -1,4 +1,5 @@
-/* Live events as a range, of a get and of cursors in both directions, held against the ADK's rule in plain words. */
+/* Live events as a range, of a get and of cursors in both directions, held against the ADK's rule in plain
+ * words. */
 #include "random.h"
 
 static const ses_key key = {"app", "user", "session"};

@@ -1,4 +1,5 @@
-/* A session that is loaded is as it was: what is kept, what is refused, and what becomes of one that is there. */
+/* A session that is loaded is as it was: what is kept, what is refused, and what becomes of one that is
+ * there. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -276,7 +277,7 @@ TEST(the_version_is_kept_but_never_that_of_a_deleted_session)
     assert_int_equal(result.version, 1000);
 }
 
-/* ------------------------------------------------------------------------------------------- one that exists */
+/* ---------------------------------------------------------------------------------------- one that exists */
 
 TEST(loading_twice_changes_nothing)
 {
@@ -735,7 +736,7 @@ TEST(a_read_only_store_loads_nothing)
     assert_int_equal(source.asked, 0);
 }
 
-/* ---------------------------------------------------------------------------------- the function that gives */
+/* -------------------------------------------------------------------------------- the function that gives */
 
 TEST(the_function_can_end_the_call)
 {
@@ -906,7 +907,8 @@ static int give_nothing_late(void *context, ses_loaded_event *event, ses_error *
     return 0;
 }
 
-/* With a rollback journal the commit waits for readers: for the whole timeout, however long the function took. */
+/* With a rollback journal the commit waits for readers: for the whole timeout, however long the function
+ * took. */
 TEST(the_time_of_the_function_is_not_that_of_waiting)
 {
     struct reader reader = {.db = NULL};

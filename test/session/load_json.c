@@ -1,4 +1,5 @@
-/* Sessions as JSON, on their way in: what ses_session_json and the ADK write is loaded, and whatever else is refused whole. */
+/* Sessions as JSON, on their way in: what ses_session_json and the ADK write is loaded, and whatever else is
+ * refused whole. */
 #include <cjson/cJSON.h>
 
 #include "support.h"
@@ -49,7 +50,7 @@ static bool is_there(ses_store *store, const ses_key *of)
     return code == SES_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ what comes in */
+/* ------------------------------------------------------------------------------------------ what comes in */
 
 static const char plain[] = "{'id':'s','appName':'app','userId':'user','state':{'app:a':1,'user:u':2,'given':"
                             "1.10,'k':[2],'temp:t':1},"
@@ -184,7 +185,7 @@ TEST(what_events_lack_is_added)
     assert_int_equal(ses_session_updated_us(session), 77000000);
 }
 
-/* -------------------------------------------------------------------------------------------- shared state */
+/* ------------------------------------------------------------------------------------------- shared state */
 
 TEST(shared_keys_are_written_when_asked_for)
 {
@@ -208,7 +209,7 @@ TEST(shared_keys_are_written_when_asked_for)
     assert_initial(fixture->store, "{'own':4}");
 }
 
-/* --------------------------------------------------------------------------------------- sessions that exist */
+/* ------------------------------------------------------------------------------------ sessions that exist */
 
 TEST(a_session_that_exists_is_treated_as_by_ses_load)
 {
@@ -234,7 +235,7 @@ TEST(a_session_that_exists_is_treated_as_by_ses_load)
     assert_int_equal(result.outcome, SES_LOADED_REPLACED);
 }
 
-/* ------------------------------------------------------------------------------------------------ refusals */
+/* ----------------------------------------------------------------------------------------------- refusals */
 
 #define NAMES "'id':'s','appName':'app','userId':'user'"
 
@@ -317,7 +318,8 @@ TEST(depth_is_bounded)
 
 /* --------------------------------------------------------------------------------------- from google-adk */
 
-/* The services return events by time: where that is not the order of appending, the state can contradict them. */
+/* The services return events by time: where that is not the order of appending, the state can contradict
+ * them. */
 static void load_all(struct fixture *fixture, const char *name)
 {
     char *text = support_test_data(name, NULL);

@@ -148,7 +148,8 @@ HELD_TEST(an_append_holds_its_event_only)
     assert_in_range((test->memory.bytes - before) * 100, 1, bytes_of(session, 300) * 115);
 }
 
-/* Lines that are made as they are read, and the bytes that were held after the first events and at the end. */
+/* Lines that are made as they are read, and the bytes that were held after the first events and at the
+ * end. */
 struct made_lines {
     const struct counting_memory *memory;
     size_t at;

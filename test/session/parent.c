@@ -3,7 +3,8 @@
 
 static const ses_key fork_key = {"app", "user", "fork"};
 
-/* Session 1, made from event 3 of session "old" of another user; session 2, which is no fork; session 3, a fork. */
+/* Session 1, made from event 3 of session "old" of another user; session 2, which is no fork; session 3, a
+ * fork. */
 static int forks_setup(void **state)
 {
     int failed = fixture_setup(state);

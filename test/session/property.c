@@ -290,8 +290,8 @@ static void take_in(struct handle *handle, int slot, const struct outcome *outco
         handle->count = session->count;
 }
 
-/* What a caller may believe a session to be at: its version, the one before, or any of this or an earlier life. -1:
- * it does not ask. */
+/* What a caller may believe a session to be at: its version, the one before, or any of this or an earlier
+ * life. -1: it does not ask. */
 static int64_t random_version(const struct session *session)
 {
     int64_t version = -1;

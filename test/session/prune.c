@@ -120,7 +120,7 @@ TEST(ids_of_pruned_events_are_forgotten)
     assert_int_equal(appended.seq, 3);
 }
 
-/* -------------------------------------------------------------------------------------- what stays together */
+/* ------------------------------------------------------------------------------------ what stays together */
 
 static void append_all(ses_store *store, const char *const *events)
 {
@@ -171,7 +171,8 @@ TEST(a_call_is_not_parted_from_its_response)
     assert_kept(fixture->store, by_name, 3, "2 3 4 5 6 7");
 }
 
-/* A tool that asks for a confirmation, or runs for long, answers twice. Another call of that id is another call. */
+/* A tool that asks for a confirmation, or runs for long, answers twice. Another call of that id is another
+ * call. */
 TEST(all_responses_stay_with_their_call)
 {
     static const char *const twice[] = {"{}", CALL("1", "f"),     RESPONSE("1", "f"),

@@ -136,7 +136,7 @@ static void append_some(struct model *model)
     }
 }
 
-/* ---------------------------------------------------------------------------------------- the rules, naively */
+/* ------------------------------------------------------------------------------------- the rules, naively */
 
 static bool is_live(struct model *model, int seq)
 {

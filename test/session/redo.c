@@ -163,7 +163,8 @@ static int first_of(const struct model *model, int event)
     return first;
 }
 
-/* The undo that a redo takes back: the newest rewind that is none of a rewind; 0: a live event comes first. */
+/* The undo that a redo takes back: the newest rewind that is none of a rewind; 0: a live event comes
+ * first. */
 static int newest_undone(const struct model *model)
 {
     int at = model->count;

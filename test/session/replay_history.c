@@ -91,8 +91,8 @@ static void assert_own_state(ses_store *store, const ses_key *key, const char *e
     ses_free(json);
 }
 
-/* How many events come before the last turn, which begins at the last event by the user: none of them is an answer to a
- * call. */
+/* How many events come before the last turn, which begins at the last event by the user: none of them is an
+ * answer to a call. */
 static size_t count_before_last_turn(const struct recording *recording)
 {
     size_t first = recording->event_count - 1;
@@ -102,8 +102,8 @@ static size_t count_before_last_turn(const struct recording *recording)
     return first;
 }
 
-/* After every event, by its number and by its id, and as the session was created. Gives the own state before the last
- * turn, and now. */
+/* After every event, by its number and by its id, and as the session was created. Gives the own state before
+ * the last turn, and now. */
 static void look_at_every_point(ses_store *store, const struct recording *recording, char **before,
                                 char **now)
 {

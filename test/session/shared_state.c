@@ -68,7 +68,8 @@ TEST(it_is_what_sessions_show_with_a_prefix)
                 ses_shared_state_get(fixture->store, "app", NULL, "own", NULL, &json, NULL, &error));
 }
 
-/* app:user:x is the app's key user:x. It can be read, but not by a name that means another key in a session. */
+/* app:user:x is the app's key user:x. It can be read, but not by a name that means another key in a
+ * session. */
 TEST(a_key_that_looks_prefixed_is_shown)
 {
     must_create(fixture->store, &key, Q("{'app:user:x':1,'app:App:x':2}"));

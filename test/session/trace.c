@@ -1,4 +1,5 @@
-/* The trace: every call that uses the store is told of once, with its name, its code, its time and its bytes. */
+/* The trace: every call that uses the store is told of once, with its name, its code, its time and its
+ * bytes. */
 #include "support.h"
 
 #include <pthread.h>

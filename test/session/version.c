@@ -1,4 +1,5 @@
-/* A version names one life of a session: what was held of one that was deleted is refused by the next of its name. */
+/* A version names one life of a session: what was held of one that was deleted is refused by the next of its
+ * name. */
 #include "check.h"
 #include "lines.h"
 
@@ -230,7 +231,8 @@ TEST(a_version_near_the_end_is_a_problem)
     ses_close(fresh);
 }
 
-/* A version beyond the bounds was never anybody's: it is told, and does not use up the versions of the file. */
+/* A version beyond the bounds was never anybody's: it is told, and does not use up the versions of the
+ * file. */
 TEST(an_impossible_version_does_not_raise_the_floor)
 {
     ses_session *session = NULL;

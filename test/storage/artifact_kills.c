@@ -1,7 +1,7 @@
 /*
- * A process that is killed while it appends events with artifacts: an event never names an artifact without its bytes, and
- * no artifact is there without its event. SESLITE_KILLS=10000 kills more often, SESLITE_TEST_SEED=2 at other
- * moments.
+ * A process that is killed while it appends events with artifacts: an event never names an artifact without
+ * its bytes, and no artifact is there without its event. SESLITE_KILLS=10000 kills more often,
+ * SESLITE_TEST_SEED=2 at other moments.
  */
 #include "open.h"
 #include "random.h"
@@ -11,8 +11,8 @@
 
 enum { SMALL = 40000, LARGE = 4500000, LONGEST_US = 12000 };
 
-/* The bytes of the artifact that this event of this session has saved. A few are long, so that they are not written in the
- * event's transaction. */
+/* The bytes of the artifact that this event of this session has saved. A few are long, so that they are not
+ * written in the event's transaction. */
 static size_t make_bytes(char *bytes, const char *session, int event)
 {
     const size_t len = event % 8 == 7 ? LARGE : 1 + (size_t)event * 7919 % SMALL;

@@ -1,6 +1,6 @@
 /*
- * Backups while threads and processes write, and backups of processes that are killed: a copy is the store as of one
- * moment, and the target is the old one, the new one or none.
+ * Backups while threads and processes write, and backups of processes that are killed: a copy is the store as
+ * of one moment, and the target is the old one, the new one or none.
  */
 #include "check.h"
 
@@ -24,7 +24,8 @@ struct writers {
     atomic_int next;
 };
 
-/* Each event counts in two sessions' shared key and in its own state: so what is not of one moment can be told. */
+/* Each event counts in two sessions' shared key and in its own state: so what is not of one moment can be
+ * told. */
 static int write_some(ses_store *store, int number, int i)
 {
     char session[32];

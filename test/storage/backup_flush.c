@@ -1,4 +1,5 @@
-/* The folder of a backup cannot be flushed. (The linker puts the fsync below in place of the system's; see flags.mk.) */
+/* The folder of a backup cannot be flushed. (The linker puts the fsync below in place of the system's; see
+ * flags.mk.) */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,8 +1,9 @@
 /*
- * Each operation on a session that has everything: an index of words and a tally in its store, artifacts that its events name, a
- * title, labels, an expiry, a lease that is held, and followers. The same is done to a store that derives nothing. Afterwards both
- * must find and count the same, everything that the session has must be as the operation says, and the check of the store must
- * find nothing. test/README.md lists these cells.
+ * Each operation on a session that has everything: an index of words and a tally in its store, artifacts that
+ * its events name, a title, labels, an expiry, a lease that is held, and followers. The same is done to a
+ * store that derives nothing. Afterwards both must find and count the same, everything that the session has
+ * must be as the operation says, and the check of the store must find nothing. test/README.md lists these
+ * cells.
  */
 #include "session/lines_text.h"
 #include "seslite_artifact.h"
@@ -120,7 +121,7 @@ static int teardown(void **state)
     return fixture_teardown(&fixture);
 }
 
-/* ------------------------------------------------------------------------------------------------- what must hold */
+/* ----------------------------------------------------------------------------------------- what must hold */
 
 static void text_of_search(struct text *text, ses_store *store, const char *word, unsigned flags)
 {
@@ -253,7 +254,7 @@ static void assert_everything(struct cells *cells)
         assert_code(code, call);                                                   \
     }
 
-/* ------------------------------------------------------------------------------------------------- each operation */
+/* ----------------------------------------------------------------------------------------- each operation */
 
 #define AT(number) (&(ses_point){.size = sizeof(ses_point), .kind = SES_POINT_SEQ, .seq = (number)})
 

@@ -74,7 +74,8 @@ FOLDER_TEST(levels_see_more_and_more)
     } damages[] = {
         {"UPDATE session_state SET value = '7' WHERE key = 'k'", SES_CHECK_LOG, "state "},
         {"DELETE FROM users", SES_CHECK_FULL, "reference "},
-        /* As many entries as there should be, since newer versions of SQLite count them in a quick check, too. */
+        /* As many entries as there should be, since newer versions of SQLite count them in a quick check,
+         * too. */
         {"PRAGMA writable_schema = ON; DROP INDEX sessions_by_app; CREATE INDEX sessions_by_app ON sessions "
          "(-app_id); UPDATE sqlite_schema SET sql = 'CREATE INDEX sessions_by_app ON sessions (app_id)' "
          "WHERE name = 'sessions_by_app'",

@@ -1,6 +1,6 @@
 /*
- * A store that has everything is changed behind the library's back, one value or row at a time: every check must find it,
- * but for the changes that are listed as meaning nothing.
+ * A store that has everything is changed behind the library's back, one value or row at a time: every check
+ * must find it, but for the changes that are listed as meaning nothing.
  */
 #include "../session/history.h"
 #include "../check.h"
@@ -117,8 +117,8 @@ static const struct {
 };
 
 /*
- * Changes that no check can find, since the store is a good one after them, too; where `rows` holds (NULL: in all rows),
- * of the row as it was.
+ * Changes that no check can find, since the store is a good one after them, too; where `rows` holds (NULL: in
+ * all rows), of the row as it was.
  */
 static const struct {
     const char *change;
@@ -132,7 +132,8 @@ static const struct {
     {"session_details.title other", NULL},
     {"session_details.parent_user other", NULL}, /* the parent may have been deleted */
     {"session_details.parent_session other", NULL},
-    /* A random number. All others that had it may have been deleted, and so may a fork of one that has none. */
+    /* A random number. All others that had it may have been deleted, and so may a fork of one that has
+     * none. */
     {"session_details.origin set", NULL},
     {"session_details.origin more", NULL},
     {"session_details.origin much more", NULL},
@@ -201,7 +202,8 @@ static const struct {
     {"session_details.parent_seq less", NULL},
     {"events.high_us more", "r.session_id = (SELECT id FROM sessions WHERE name = 'forked')"},
 
-    /* Shared state that was set by the application itself, or by a session that was deleted; or that now says so. */
+    /* Shared state that was set by the application itself, or by a session that was deleted; or that now says
+     * so. */
     {"app_state.key other", "r.session_id NOT IN (SELECT id FROM sessions)"},
     {"app_state.key empty", "r.session_id NOT IN (SELECT id FROM sessions)"},
     {"app_state.value good", "r.session_id NOT IN (SELECT id FROM sessions)"},

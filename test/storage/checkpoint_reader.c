@@ -1,4 +1,5 @@
-/* A program that reads for a long time keeps the write-ahead file from being copied: what that costs, and what follows. */
+/* A program that reads for a long time keeps the write-ahead file from being copied: what that costs, and
+ * what follows. */
 #include "open.h"
 
 #include <signal.h>
@@ -8,7 +9,8 @@
 
 static const ses_key key = {"app", "user", "one"};
 
-/* ---- writes to the database file that are seen, held, or the process's last: all of them are copies from the log */
+/* ---- writes to the database file that are seen, held, or the process's last: all of them are copies from
+ * the log */
 
 static atomic_int writes_left; /* until one is the last thing this process does; 0: none is */
 static atomic_bool held;       /* writes wait */

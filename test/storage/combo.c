@@ -1,6 +1,7 @@
 /*
- * The same random calls on two stores: one has an index of words, a tally, artifacts, and now and then damage in what is derived;
- * the other has nothing of that. Whatever a call returns, a search finds, a tally adds up or an export writes must be the same.
+ * The same random calls on two stores: one has an index of words, a tally, artifacts, and now and then damage
+ * in what is derived; the other has nothing of that. Whatever a call returns, a search finds, a tally adds up
+ * or an export writes must be the same.
  *
  * SESLITE_COMBO_SEED=7 begins with that seed, which a failure names; SESLITE_COMBO_ROUNDS=1000 takes so many.
  */
@@ -39,7 +40,7 @@ struct combo {
         fail_msg(__VA_ARGS__);                                                              \
     } while (0)
 
-/* ---------------------------------------------------------------------------------------------- the two stores */
+/* ----------------------------------------------------------------------------------------- the two stores */
 
 static int make_id(void *context, char *id, size_t capacity)
 {
@@ -103,7 +104,7 @@ static ses_point any_point(struct combo *combo)
     return point;
 }
 
-/* ------------------------------------------------------------------------------------------------------- appends */
+/* ------------------------------------------------------------------------------------------------ appends */
 
 static const char *const spoken[] = {
     "rain",  "Sun", "caf\u00e9", "\u6211\u5199\u4e2d\u6587", "secret-42", "\u30c7\u30fc\u30bf",
@@ -161,7 +162,7 @@ static void create(struct combo *combo)
     ON_BOTH(combo, ses_create(store, &key, Q("{'k0':'created rain'}"), SES_NUL, &options, NULL, &error));
 }
 
-/* ------------------------------------------------------------------------------------------------------- history */
+/* ------------------------------------------------------------------------------------------------ history */
 
 static void rewind_it(struct combo *combo)
 {
@@ -295,7 +296,7 @@ static void redact(struct combo *combo)
     ON_BOTH(combo, ses_redact_by_key(store, &key, all ? NULL : seqs, all ? 0 : 1, &options, NULL, &error));
 }
 
-/* --------------------------------------------------------------------------------------------------- in and out */
+/* --------------------------------------------------------------------------------------------- in and out */
 
 static int add_text(void *context, const char *text, size_t len, ses_error *error)
 {
@@ -384,7 +385,7 @@ static void load(struct combo *combo)
                        : ses_load_json(store, &key, json, SES_NUL, &replace, NULL, &error) < 0);
 }
 
-/* ------------------------------------------------------------------------------- only in the store that has all */
+/* ------------------------------------------------------------------------- only in the store that has all */
 
 static void index_it(struct combo *combo)
 {
@@ -453,7 +454,7 @@ static void reopen(struct combo *combo)
     open_both(combo);
 }
 
-/* ------------------------------------------------------------------------------------------------- the comparison */
+/* ----------------------------------------------------------------------------------------- the comparison */
 
 static void hits_of(struct combo *combo, ses_store *store, const ses_key *scope, const char *words,
                     unsigned flags, struct text *text)
@@ -576,7 +577,7 @@ static void compare(struct combo *combo)
     combo->seed = seed;
 }
 
-/* ----------------------------------------------------------------------------------------------------- the rounds */
+/* --------------------------------------------------------------------------------------------- the rounds */
 
 static const struct step {
     const char *name;

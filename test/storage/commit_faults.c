@@ -1,8 +1,9 @@
 /*
- * Each write, flush, truncation and removal that a call makes fails in turn, in each way in which it can: before it is done,
- * half done, or after it. Then the same process looks; and so do processes that come after this one has died at the failure,
- * or after the look. A call that succeeds is in the file for all of them, and a call that fails for none, unless its outcome
- * is UNKNOWN. Then it is there or not, and the same event, sent again with the id that was made, is there once.
+ * Each write, flush, truncation and removal that a call makes fails in turn, in each way in which it can:
+ * before it is done, half done, or after it. Then the same process looks; and so do processes that come after
+ * this one has died at the failure, or after the look. A call that succeeds is in the file for all of them,
+ * and a call that fails for none, unless its outcome is UNKNOWN. Then it is there or not, and the same event,
+ * sent again with the id that was made, is there once.
  *
  * SESLITE_COMMIT_CASES=N repeats it with events of random length until there were N cases.
  */

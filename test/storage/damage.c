@@ -1,6 +1,6 @@
 /*
- * Damaged and hostile files by the thousand: whatever a file holds, every call ends soon, with a code that its
- * comment names, and a write to one session leaves the rows of the others alone.
+ * Damaged and hostile files by the thousand: whatever a file holds, every call ends soon, with a code that
+ * its comment names, and a write to one session leaves the rows of the others alone.
  *
  * Each file has a number, which alone decides how it is made. From the environment:
  *     SESLITE_DAMAGE_FILES   how many (400; with the thread sanitizer 50)
@@ -27,11 +27,11 @@ enum { MOST_WORK_S = 10, MOST_WAIT_S = 300 };
 
 enum { BATCH = 200, MOST_JOBS = 64, BUSY_MS = 2000 };
 
-/* The time limit of each call in the second test, and how late a call may return: by the work clock, so the machine's
- * load does not matter. A log is so long that calls which do not look at their limit are later than that.
- * Sanitizers make all work slower. The clock does count the time that the host of a virtual machine gives to
- * others: so a file on which a call was late is made and driven again. Only what is late each time is the
- * call's own doing. */
+/* The time limit of each call in the second test, and how late a call may return: by the work clock, so the
+ * machine's load does not matter. A log is so long that calls which do not look at their limit are later than
+ * that. Sanitizers make all work slower. The clock does count the time that the host of a virtual machine
+ * gives to others: so a file on which a call was late is made and driven again. Only what is late each time
+ * is the call's own doing. */
 enum { LIMIT_MS = 1, LONG_LOG = 7500, MOST_LATE_US = 10000 * (UNDER_TSAN ? 20 : UNDER_ASAN ? 5 : 1) };
 enum { TRIES = 3 };
 
@@ -178,7 +178,8 @@ static ses_store *make_store(const char *path, bool is_large, int journal)
     return store;
 }
 
-/* Some pages of the log are also in the file, some are newer in the log, and some are not in the file at all. */
+/* Some pages of the log are also in the file, some are newer in the log, and some are not in the file at
+ * all. */
 static void leave_log(struct damage_test *test, const char *path, int which)
 {
     sqlite3 *db;
@@ -394,8 +395,9 @@ static int end_call(struct progress *progress, int code, const ses_error *error,
 #define CALL(drive, name, allowed, call) \
     (begin_call((drive)->progress, name), end_call((drive)->progress, (call), &error, allowed))
 
-/* The header of a file can say that it must not be written, or that it is as large as a file can be. Without one the file
- * may look like one that needs a key. The header of a log can say that it is of another version. */
+/* The header of a file can say that it must not be written, or that it is as large as a file can be. Without
+ * one the file may look like one that needs a key. The header of a log can say that it is of another
+ * version. */
 #define OPEN_CODES CODES(SES_NOTASTORE, SES_TOONEW, SES_READONLY, SES_CANTOPEN, SES_KEY, 0)
 #define READ_CODES CODES(SES_NOTFOUND, 0)
 #define LIST_CODES CODES(0)

@@ -1,5 +1,5 @@
-/* Ways to damage the bytes of a store's files: anywhere, by the page, and where SQLite's file format hurts most
- * (https://www.sqlite.org/fileformat.html). */
+/* Ways to damage the bytes of a store's files: anywhere, by the page, and where SQLite's file format hurts
+ * most (https://www.sqlite.org/fileformat.html). */
 #ifndef SESLITE_TEST_DAMAGE_BYTES_H
 #define SESLITE_TEST_DAMAGE_BYTES_H
 
@@ -197,8 +197,8 @@ static inline void damage_tree(struct bytes *bytes, struct chance *chance)
 }
 
 /*
- * Puts floors of pages above the first leaf of a tree, each of which leads to the next by every one of its cells: a
- * walk along it meets the leaf's rows more often than any computer can count. `root` counts from 0.
+ * Puts floors of pages above the first leaf of a tree, each of which leads to the next by every one of its
+ * cells: a walk along it meets the leaf's rows more often than any computer can count. `root` counts from 0.
  */
 static inline void put_floors(struct bytes *bytes, size_t root)
 {

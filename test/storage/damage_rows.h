@@ -191,8 +191,8 @@ static const char *const damaged_rows[] = {
 };
 
 /*
- * The schema's text says what a row may hold, and which indexes follow it: it is put aside for the change. What was
- * changed then stands in the file as a damaged page would leave it.
+ * The schema's text says what a row may hold, and which indexes follow it: it is put aside for the change.
+ * What was changed then stands in the file as a damaged page would leave it.
  */
 static const char *const without_types =
     "UPDATE main.sqlite_schema SET sql = replace(replace(replace(sql, 'STRICT, WITHOUT', 'WITHOUT'), ') "

@@ -1,6 +1,6 @@
 /*
- * Damaged files of stores with artifacts: every call ends, with a code that its comment names. What is read has its hash,
- * and where a check finds nothing, all of it can be read.
+ * Damaged files of stores with artifacts: every call ends, with a code that its comment names. What is read
+ * has its hash, and where a check finds nothing, all of it can be read.
  *
  * Each file has a number, which alone decides how it is made. From the environment:
  *     SESLITE_DAMAGE_FILES   how many
@@ -414,7 +414,8 @@ static void find_all(struct artifacts_test *test)
     }
 }
 
-/* What goes out of a sound file comes in elsewhere; of another one it may be refused. Either way the other store is sound. */
+/* What goes out of a sound file comes in elsewhere; of another one it may be refused. Either way the other
+ * store is sound. */
 static void carry_over(struct artifacts_test *test)
 {
     const ses_check_options check = {.size = sizeof check, .level = SES_CHECK_LOG};

@@ -30,7 +30,8 @@ ROWS_TEST(lists_out_of_order)
     assert_message("out of place");
 }
 
-/* The indexes of sessions do not agree with their times, and an index of labels leads to others: found, or without effect. */
+/* The indexes of sessions do not agree with their times, and an index of labels leads to others: found, or
+ * without effect. */
 ROWS_TEST(filtered_lists_on_swapped_pages)
 {
     static const char *const trees[] = {"sessions_by_activity", "session_labels_by_value", "session_labels"};

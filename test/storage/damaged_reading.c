@@ -1,4 +1,5 @@
-/* Gets, cursors and followers refuse rows that are out of bounds, out of order or another session's as CORRUPT. */
+/* Gets, cursors and followers refuse rows that are out of bounds, out of order or another session's as
+ * CORRUPT. */
 #include "storage/damaged_rows.h"
 
 /* ------------------------------------------------------------------------------------------- reading */

@@ -1,5 +1,5 @@
-/* Calls that write refuse rows that are out of bounds or lead to other sessions as CORRUPT, before they change
- * anything. */
+/* Calls that write refuse rows that are out of bounds or lead to other sessions as CORRUPT, before they
+ * change anything. */
 #include "storage/damaged_rows.h"
 #include "seslite_usage.h"
 
@@ -409,7 +409,8 @@ ROWS_TEST(tokens_that_do_not_ascend)
     assert_query(test->path, "SELECT token, owner FROM session_leases", "50|a\n");
 }
 
-/* The app is gone, so a foreign key of the store forbids the write. The tally also refers to a table of the store. */
+/* The app is gone, so a foreign key of the store forbids the write. The tally also refers to a table of the
+ * store. */
 ROWS_TEST(a_tally_is_no_table_of_an_application)
 {
     const char *event = "{\"actions\":{\"stateDelta\":{\"app:new\":1}}}";

@@ -1,4 +1,5 @@
-/* A store whose rows the tests damage: two sessions, which is which, and ways to read lists and to move rows. */
+/* A store whose rows the tests damage: two sessions, which is which, and ways to read lists and to move
+ * rows. */
 #ifndef SESLITE_TEST_DAMAGED_ROWS_H
 #define SESLITE_TEST_DAMAGED_ROWS_H
 

@@ -95,8 +95,8 @@ ROWS_TEST(upkeep_of_trees_without_end)
 }
 
 /*
- * Opens the store after its schema has been made to lead in circles, with so many empty pages at the end of the file.
- * Returns the time that the processor has worked on it, in clock ticks.
+ * Opens the store after its schema has been made to lead in circles, with so many empty pages at the end of
+ * the file. Returns the time that the processor has worked on it, in clock ticks.
  */
 static clock_t open_schema_without_end(struct rows_test *test, const struct store_files *sound, size_t empty)
 {
@@ -117,7 +117,8 @@ static clock_t open_schema_without_end(struct rows_test *test, const struct stor
     return clock() - begun;
 }
 
-/* SQLite parses each row of the schema. A large file, which costs its maker nothing, gives it no more time for that. */
+/* SQLite parses each row of the schema. A large file, which costs its maker nothing, gives it no more time
+ * for that. */
 ROWS_TEST(a_schema_without_end)
 {
     struct store_files sound = {.name = NULL};

@@ -1,5 +1,5 @@
-/* Whatever is damaged in the index of words or in the tally: what deletes events does what it does without them, and they are
- * made again. */
+/* Whatever is damaged in the index of words or in the tally: what deletes events does what it does without
+ * them, and they are made again. */
 #include "check.h"
 #include "seslite_erase.h"
 #include "seslite_history.h"
@@ -12,7 +12,7 @@
 static const ses_key key = {"app", "user", "session"};
 static const ses_key other = {"app", "user", "other"};
 
-/* ------------------------------------------------------------------------------------------------- the damage */
+/* --------------------------------------------------------------------------------------------- the damage */
 
 static const struct damage {
     const char *sql;    /* NULL: none */
@@ -76,7 +76,7 @@ static void damage_file(const char *path, const struct damage *damage)
         break_page(path, damage->broken);
 }
 
-/* ---------------------------------------------------------------------------------------------- the deletions */
+/* ------------------------------------------------------------------------------------------ the deletions */
 
 static int cut(ses_store *store, ses_error *error)
 {
@@ -131,7 +131,7 @@ static int (*const deletions[])(ses_store *store, ses_error *error) = {
     cut, prune, redact, delete_it, delete_securely, delete_user, delete_app, expire};
 enum { DELETIONS = sizeof deletions / sizeof deletions[0] };
 
-/* -------------------------------------------------------------------------------------------------- the stores */
+/* --------------------------------------------------------------------------------------------- the stores */
 
 static void say(ses_store *store, const ses_key *to, int number)
 {
@@ -399,7 +399,8 @@ TEST(a_load_that_replaces_goes_on)
     }
 }
 
-/* It finds and counts what the store does, and what it did before the damage when what is derived was made again. */
+/* It finds and counts what the store does, and what it did before the damage when what is derived was made
+ * again. */
 static void assert_copied(ses_store *copy, const struct damage *damage, const char *damaged,
                           const char *sound)
 {
@@ -449,7 +450,7 @@ TEST(copies_of_what_is_void)
     free(target);
 }
 
-/* ------------------------------------------------------------------------------------------ dropped meanwhile */
+/* -------------------------------------------------------------------------------------- dropped meanwhile */
 
 /* Another connection drops both after the first step. */
 static int drop_both(void *context, int64_t done, int64_t total)

@@ -1,5 +1,6 @@
 /*
- * Ids are kept as places in the event's body, and found by a hash of 32 bits: what comes out is exact all the same.
+ * Ids are kept as places in the event's body, and found by a hash of 32 bits: what comes out is exact all the
+ * same.
  */
 #include "open.h"
 

@@ -1,5 +1,5 @@
-/* Calls that expire in steps look at each user about once in all, not once each. (The linker puts the step below in place of
- * SQLite's; see flags.mk.) */
+/* Calls that expire in steps look at each user about once in all, not once each. (The linker puts the step
+ * below in place of SQLite's; see flags.mk.) */
 #include <sqlite3.h>
 
 #include "../open.h"

@@ -1,6 +1,6 @@
 /*
- * Every call that writes fails between two others, with which it shares a commit: at each of its statements, and for want of
- * memory. The file, and what its neighbours are told, must be as if it had not been there.
+ * Every call that writes fails between two others, with which it shares a commit: at each of its statements,
+ * and for want of memory. The file, and what its neighbours are told, must be as if it had not been there.
  */
 #include <unistd.h>
 
@@ -30,8 +30,8 @@ static void run_scene(struct faults *faults, const char *undisturbed)
     }
 }
 
-/* A call fails if something in it does. But one that is cancelled may be done before it looks, and a full disk, which undoes
- * everything, may meet what is derived, without which calls go on. */
+/* A call fails if something in it does. But one that is cancelled may be done before it looks, and a full
+ * disk, which undoes everything, may meet what is derived, without which calls go on. */
 static bool are_enough(enum scene scene, long failures, long fired)
 {
     const bool is_limit = company.kind == COMPANY_CANCEL || company.kind == COMPANY_TIME;

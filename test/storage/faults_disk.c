@@ -1,6 +1,6 @@
 /*
- * The disk fails: each read, write, sync and truncation in turn, once or for good, and a disk that is full. After
- * each failure the file is opened without faults, and must hold what was acknowledged, whole.
+ * The disk fails: each read, write, sync and truncation in turn, once or for good, and a disk that is full.
+ * After each failure the file is opened without faults, and must hold what was acknowledged, whole.
  */
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 /*
- * The program stops at a disk operation: from the Nth write, sync, truncation or removal on, none succeeds any more,
- * until the file is opened again by an ordinary program. Then it must hold exactly what was acknowledged; the one
- * call that was under way may be there if its outcome was UNKNOWN. N goes over every operation, so also over those of
- * making the schema and of the checkpoints. SESLITE_TEST_SEED=1 gives events of other lengths, and other torn
- * writes.
+ * The program stops at a disk operation: from the Nth write, sync, truncation or removal on, none succeeds
+ * any more, until the file is opened again by an ordinary program. Then it must hold exactly what was
+ * acknowledged; the one call that was under way may be there if its outcome was UNKNOWN. N goes over every
+ * operation, so also over those of making the schema and of the checkpoints. SESLITE_TEST_SEED=1 gives events
+ * of other lengths, and other torn writes.
  */
 #include "stopping_disk.h"
 
@@ -24,7 +24,8 @@ struct progress {
 static int append_event(ses_store *store, int number, ses_error *error)
 {
     char event[6200];
-    /* Large and small by turns: some spill over several pages, so that the file grows at nearly every commit. */
+    /* Large and small by turns: some spill over several pages, so that the file grows at nearly every
+     * commit. */
     snprintf(
         event, sizeof event,
         "{\"id\":\"e%d\",\"timestamp\":%d,\"actions\":{\"stateDelta\":{\"n\":%d,\"app:n\":%d,\"user:n\":%d}},"

@@ -1,7 +1,7 @@
 /*
- * A call that fails for lack of memory leaves everything as it was: the handle it was made through, to the last byte
- * of its state and events, the outputs, and the file. The Nth allocation of the call fails, for N = 1, 2, ... until
- * the call succeeds; and the same with all allocations from the Nth on.
+ * A call that fails for lack of memory leaves everything as it was: the handle it was made through, to the
+ * last byte of its state and events, the outputs, and the file. The Nth allocation of the call fails, for N =
+ * 1, 2, ... until the call succeeds; and the same with all allocations from the Nth on.
  */
 #include "open.h"
 

@@ -1,6 +1,6 @@
 /*
- * Every call of SQLite fails in turn, with each kind of failure. The linker puts the functions below in place of
- * SQLite's (see flags.mk); a call that is to fail does nothing and returns the failure.
+ * Every call of SQLite fails in turn, with each kind of failure. The linker puts the functions below in place
+ * of SQLite's (see flags.mk); a call that is to fail does nothing and returns the failure.
  */
 #include <sqlite3.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include "scenario.h"
 
 /*
- * Every call fails with SQLITE_IOERR, once with a file and for good in memory. The other tests take turns: each call
- * fails in one of them too.
+ * Every call fails with SQLITE_IOERR, once with a file and for good in memory. The other tests take turns:
+ * each call fails in one of them too.
  */
 enum { TURNS = 13, ALL = -1 };
 
@@ -84,8 +84,8 @@ static bool is_expected(int code)
     return expected;
 }
 
-/* In how many of ten runs a step must fail. A rollback need not succeed, a retry may hide a failure, and calls go on without an
- * index or a tally that fails, if it does so once. */
+/* In how many of ten runs a step must fail. A rollback need not succeed, a retry may hide a failure, and
+ * calls go on without an index or a tally that fails, if it does so once. */
 static int most_of_ten(enum scene scene, bool sticks)
 {
     return sticks ? 9 : scene == SCENE_INDEX ? 5 : scene == SCENE_LISTS ? 7 : 8;

@@ -1,6 +1,6 @@
 /*
- * SQLite has no memory for a text of a row, cannot configure a connection, or cannot checkpoint: each such call fails
- * in turn. (The linker puts the functions below in place of SQLite's; see flags.mk.)
+ * SQLite has no memory for a text of a row, cannot configure a connection, or cannot checkpoint: each such
+ * call fails in turn. (The linker puts the functions below in place of SQLite's; see flags.mk.)
  */
 #include <sqlite3.h>
 #include <unistd.h>
@@ -141,7 +141,8 @@ TEST(the_last_row_of_a_walk)
     ses_session_close(session);
 }
 
-/* No call reports a checkpoint that fails, because nothing is lost: the next one, or closing, does its work. */
+/* No call reports a checkpoint that fails, because nothing is lost: the next one, or closing, does its
+ * work. */
 TEST(checkpoints_fail)
 {
     const ses_key key = {"app", "user", "one"};

@@ -1,6 +1,7 @@
 /*
- * Followers beside writers: threads, and processes of which some are killed. Each follower keeps a copy of the logs by
- * what it is given, and reads a session again when it is told to. In the end the copies are the logs.
+ * Followers beside writers: threads, and processes of which some are killed. Each follower keeps a copy of
+ * the logs by what it is given, and reads a session again when it is told to. In the end the copies are the
+ * logs.
  */
 #include "open.h"
 #include "random.h"
@@ -259,8 +260,8 @@ static bool all_were_told(struct reader *readers, int count)
 }
 
 /*
- * A reader that was always behind the writers was told of no change: what was cut had not come to it yet. So events are
- * added that it has time to reach, and cut again.
+ * A reader that was always behind the writers was told of no change: what was cut had not come to it yet. So
+ * events are added that it has time to reach, and cut again.
  */
 static void cut_until_all_were_told(struct reader *readers, int count, ses_store *store)
 {

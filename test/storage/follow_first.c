@@ -1,5 +1,5 @@
-/* Two threads open the first follower of a store at the same time: both share what the first of them made, and nothing is
- * left of what the other made. */
+/* Two threads open the first follower of a store at the same time: both share what the first of them made,
+ * and nothing is left of what the other made. */
 #include "open.h"
 
 static const ses_key key = {"app", "user", "session"};

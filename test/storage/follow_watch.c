@@ -1,5 +1,5 @@
-/* How followers learn what other processes write: the thread that looks at the file. Here a second store on the same file
- * stands for the other process. */
+/* How followers learn what other processes write: the thread that looks at the file. Here a second store on
+ * the same file stands for the other process. */
 #include "../session/follow.h"
 
 #include <limits.h>
@@ -232,7 +232,8 @@ TWO_STORES_TEST(notify_is_called_for_what_others_write)
     assert_next(follower, "one", 1);
 }
 
-/* What was written just before a follower waits is not taken for seen, whatever the thread has looked at for others. */
+/* What was written just before a follower waits is not taken for seen, whatever the thread has looked at for
+ * others. */
 TWO_STORES_TEST(nothing_is_missed_at_the_beginning_of_a_wait)
 {
     const ses_key two = {"app", "user", "two"};
@@ -252,8 +253,8 @@ TWO_STORES_TEST(nothing_is_missed_at_the_beginning_of_a_wait)
     assert_waiter(&idle, SES_OK, 0);
 }
 
-/* Pauses, and longer until the thread has looked so often, as on a busy machine it may not have had its turn. The looks that
- * were made, per second. */
+/* Pauses, and longer until the thread has looked so often, as on a busy machine it may not have had its turn.
+ * The looks that were made, per second. */
 static int64_t looks_per_second(long pause_us, int least)
 {
     const int64_t begun = support_steady_us();
@@ -316,7 +317,7 @@ TWO_STORES_TEST(looks_that_fail_lose_nothing)
     }
 }
 
-/* --------------------------------------------------------------------- sessions of which this process is told */
+/* ----------------------------------------------------------------- sessions of which this process is told */
 
 enum { MANY = 100 };
 

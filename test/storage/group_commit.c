@@ -240,7 +240,8 @@ TEST(a_failure_that_undoes_all_costs_the_others_nothing)
     assert_int_equal(statistics(fixture->store).events, 10 * (MOST - 1));
 }
 
-/* The work of the others cannot be repeated either: each call is told so, and exactly what was acknowledged is stored. */
+/* The work of the others cannot be repeated either: each call is told so, and exactly what was acknowledged
+ * is stored. */
 TEST(a_failure_that_undoes_all_for_good)
 {
     struct writer writers[MOST];
@@ -318,7 +319,8 @@ TEST(creates_and_deletes_share_too)
     assert_true(statistics(fixture->store).commits < MOST * 20);
 }
 
-/* Another process holds the lock all the time: every call waits for the whole timeout, also those in the queue. */
+/* Another process holds the lock all the time: every call waits for the whole timeout, also those in the
+ * queue. */
 TEST(waiting_ends_with_the_timeout)
 {
     struct writer writers[MOST];

@@ -28,7 +28,8 @@ COMMIT_TEST(those_who_wait_share_one_commit)
     assert_int_equal(stored(fixture->store, "a"), COUNT);
 }
 
-/* The session "d" is given its last but one number, so that a batch of two ends with LIMIT after it has written. */
+/* The session "d" is given its last but one number, so that a batch of two ends with LIMIT after it has
+ * written. */
 static void use_up_numbers(const char *path)
 {
     sqlite3 *handle = NULL;
@@ -95,7 +96,8 @@ COMMIT_TEST(each_member_has_its_own_result)
     ses_free(json);
 }
 
-/* The foreign key of a table that is not the store's is looked at when they commit: only the one that breaks it fails. */
+/* The foreign key of a table that is not the store's is looked at when they commit: only the one that breaks
+ * it fails. */
 COMMIT_TEST(a_member_that_breaks_a_rule_of_others)
 {
     enum { COUNT = 5 };
@@ -147,8 +149,8 @@ COMMIT_TEST(a_retry_in_the_same_group)
     assert_int_equal(stored(fixture->store, "a"), 2);
 }
 
-/* A rewind that was made elsewhere looks up the events that it takes back before it joins the writer's queue. Calls ahead of
- * it in the queue prune those events, or put another event in their place. */
+/* A rewind that was made elsewhere looks up the events that it takes back before it joins the writer's queue.
+ * Calls ahead of it in the queue prune those events, or put another event in their place. */
 COMMIT_TEST(a_rewind_whose_target_is_gone)
 {
     static const struct call between[] = {{.kind = PRUNE, .session_id = "a", .version = 2},
@@ -210,7 +212,8 @@ COMMIT_TEST(prunes_and_cuts_that_are_carried_out_twice)
     }
 }
 
-/* No event is stored, and no call reports success. No call reports EXISTS or STALE because of an event that was undone. */
+/* No event is stored, and no call reports success. No call reports EXISTS or STALE because of an event that
+ * was undone. */
 static void fail_commit(struct fixture *fixture, enum commit_does how)
 {
     const ses_key key = {"app", "user", "b"};
@@ -312,7 +315,8 @@ COMMIT_TEST(a_member_that_undoes_all_for_good)
     assert_int_equal(stored(fixture->store, "b"), 1);
 }
 
-/* A call failed with EXISTS because of another call's session. When that session is undone, the call creates its own. */
+/* A call failed with EXISTS because of another call's session. When that session is undone, the call creates
+ * its own. */
 COMMIT_TEST(a_failure_that_was_due_to_what_is_undone)
 {
     const struct call what[] = {

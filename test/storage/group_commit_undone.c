@@ -1,4 +1,5 @@
-/* Group commit: what a member that failed has done is undone, whatever it was, and each other has the result of its own. */
+/* Group commit: what a member that failed has done is undone, whatever it was, and each other has the result
+ * of its own. */
 #include <unistd.h>
 
 #include "group.h"
@@ -6,7 +7,7 @@
 #include "seslite_search.h"
 #include "seslite_usage.h"
 
-/* --------------------------------------------------------------------------------------- changes of the schema */
+/* ---------------------------------------------------------------------------------- changes of the schema */
 
 static int drop_tally(struct call *call)
 {
@@ -47,7 +48,7 @@ COMMIT_TEST(a_table_that_was_dropped)
     assert_int_equal(problems, 0);
 }
 
-/* -------------------------------------------------------------------------------------- damage in what is derived */
+/* ------------------------------------------------------------------------------ damage in what is derived */
 
 /* As another program would do it. */
 static void damage_derived(const char *path, const char *sql)
@@ -80,7 +81,8 @@ static void derive(ses_store *store, const char *id)
         append(store, id, Q("{'content':{'parts':[{'text':'word'}]},'usageMetadata':{'totalTokenCount':1}}"));
 }
 
-/* A cut and a deletion meet the damage between appends that share their commit: each does what it says, once. */
+/* A cut and a deletion meet the damage between appends that share their commit: each does what it says,
+ * once. */
 static void share_with_damage(struct fixture *fixture, const char *sql)
 {
     const struct call what[] = {APPEND_TO("a"),
@@ -136,7 +138,7 @@ COMMIT_TEST(damage_in_what_is_derived)
         share_with_damage(fixture, damages[i]);
 }
 
-/* ------------------------------------------------------------------------------------- redactions between others */
+/* ------------------------------------------------------------------------------ redactions between others */
 
 /* The names in a session hold its id and this. */
 #define SECRET "-xyzzy-4711"
@@ -201,8 +203,8 @@ static void give_names(ses_store *store, const char *id)
     assert_ok(ses_labels_set_by_key(store, &of, &(ses_label){name, name}, 1, NULL, &error));
 }
 
-/* Three redactions wait together, between appends. One fails, and is as if it had not been there; of the others nothing is
- * left in the files. */
+/* Three redactions wait together, between appends. One fails, and is as if it had not been there; of the
+ * others nothing is left in the files. */
 COMMIT_TEST(names_of_one_that_failed)
 {
     const struct call what[] = {APPEND_TO("a"),
@@ -235,7 +237,7 @@ COMMIT_TEST(names_of_one_that_failed)
     assert_int_equal(problems, 0);
 }
 
-/* ----------------------------------------------------------------------------------------- refusals after writes */
+/* ---------------------------------------------------------------------------------- refusals after writes */
 
 /* A batch writes its first event, and meets the second, which a neighbour has stored. */
 #define TAKEN Q("{'id':'e','timestamp':1}")
@@ -309,7 +311,7 @@ COMMIT_TEST(a_refusal_that_has_only_read)
     assert_int_equal(atomic_load(&begun), 2); /* the leader's transaction, and theirs */
 }
 
-/* ------------------------------------------------------------------------------------------- a fault of SQLite */
+/* -------------------------------------------------------------------------------------- a fault of SQLite */
 
 enum { LARGE = 16000, BATCH = 400 };
 
@@ -361,8 +363,8 @@ static void copy_file(const char *from, const char *to, const char *suffix)
 }
 
 /*
- * Before 3.50.2, SQLite loses what is committed after a large statement that failed, if the process is killed: so nothing may
- * be committed in such a transaction.
+ * Before 3.50.2, SQLite loses what is committed after a large statement that failed, if the process is
+ * killed: so nothing may be committed in such a transaction.
  */
 COMMIT_TEST(a_large_statement_that_fails)
 {

@@ -75,7 +75,7 @@ COMMIT_TEST(groups_are_bounded)
     free(large);
 }
 
-/* ------------------------------------------------------------------------------------------------- waiting */
+/* ------------------------------------------------------------------------------------------------ waiting */
 
 static void reopen_with_timeout(struct fixture *fixture, int64_t ms)
 {
@@ -90,7 +90,8 @@ static sqlite3 *open_raw(const char *path)
     return handle;
 }
 
-/* The writer is stuck in a commit. A call in the queue waits for the whole timeout, returns BUSY, and stores nothing. */
+/* The writer is stuck in a commit. A call in the queue waits for the whole timeout, returns BUSY, and stores
+ * nothing. */
 COMMIT_TEST(busy_behind_a_stuck_writer)
 {
     const struct call what[] = {APPEND_TO("a"), {.kind = DELETE, .session_id = "b"}};
@@ -140,7 +141,8 @@ COMMIT_TEST(the_default_timeout)
     wait_behind_a_stuck_writer(fixture, 0);
 }
 
-/* Another process has the lock. The leader and the calls queued after it wait for it, each for the whole timeout. */
+/* Another process has the lock. The leader and the calls queued after it wait for it, each for the whole
+ * timeout. */
 COMMIT_TEST(busy_behind_another_process)
 {
     sqlite3 *other = open_raw(fixture->path);
@@ -170,8 +172,8 @@ COMMIT_TEST(busy_behind_another_process)
 }
 
 /*
- * Who has led and is done returns, though others wait: when another process takes the lock, it is they who wait for
- * it. (The other takes it at the very end of the leader's commit.)
+ * Who has led and is done returns, though others wait: when another process takes the lock, it is they who
+ * wait for it. (The other takes it at the very end of the leader's commit.)
  */
 COMMIT_TEST(a_leader_does_not_wait_for_the_next_group)
 {

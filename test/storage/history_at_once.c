@@ -1,7 +1,7 @@
 /*
- * Several threads, and several processes that are killed, append to one session and read it while others rewind, cut,
- * prune and fork it. Each event notes its own id in the state: so whoever reads sees whether state and events belong to
- * one moment.
+ * Several threads, and several processes that are killed, append to one session and read it while others
+ * rewind, cut, prune and fork it. Each event notes its own id in the state: so whoever reads sees whether
+ * state and events belong to one moment.
  */
 #include "open.h"
 #include "random.h"

@@ -1,5 +1,5 @@
-/* A process that is killed in the middle of cutting, forking, pruning or deleting a large session: it was done, or nothing
- * was. SESLITE_KILLS=400 kills at so many moments. */
+/* A process that is killed in the middle of cutting, forking, pruning or deleting a large session: it was
+ * done, or nothing was. SESLITE_KILLS=400 kills at so many moments. */
 #include "open.h"
 
 #include <signal.h>

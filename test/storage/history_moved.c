@@ -1,6 +1,7 @@
 /*
- * Rewind, redo, cut, fork and prune plan in a read and write later. Another store of the same file writes in between: once,
- * so that they plan again, or each time. (The linker puts the step below in place of SQLite's; see flags.mk.)
+ * Rewind, redo, cut, fork and prune plan in a read and write later. Another store of the same file writes in
+ * between: once, so that they plan again, or each time. (The linker puts the step below in place of SQLite's;
+ * see flags.mk.)
  */
 #include <sqlite3.h>
 

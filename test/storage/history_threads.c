@@ -1,4 +1,5 @@
-/* Threads that append, read and go back at once: every handle shows one moment, and the log explains the state. */
+/* Threads that append, read and go back at once: every handle shows one moment, and the log explains the
+ * state. */
 #include <pthread.h>
 #include <stdatomic.h>
 

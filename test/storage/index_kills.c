@@ -1,7 +1,7 @@
 /*
- * A process that is killed while it changes sessions and brings the index of words up to date: the index holds what the log
- * does, up to where it says that it has come, and a search finds every event. SESLITE_KILLS=2000 kills more
- * often, SESLITE_TEST_SEED=2 at other moments of other changes.
+ * A process that is killed while it changes sessions and brings the index of words up to date: the index
+ * holds what the log does, up to where it says that it has come, and a search finds every event.
+ * SESLITE_KILLS=2000 kills more often, SESLITE_TEST_SEED=2 at other moments of other changes.
  */
 #include "open.h"
 #include "random.h"

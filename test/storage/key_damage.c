@@ -1,6 +1,6 @@
 /*
- * A file with a key, one byte of which was changed: opening it, or reading all of it, returns CORRUPT or KEY, or all is as
- * it was. SESLITE_KEY_FLIPS says how many bytes are changed, 400 if it is not given.
+ * A file with a key, one byte of which was changed: opening it, or reading all of it, returns CORRUPT or KEY,
+ * or all is as it was. SESLITE_KEY_FLIPS says how many bytes are changed, 400 if it is not given.
  */
 #include "key.h"
 
@@ -107,8 +107,8 @@ FOLDER_TEST(a_byte_that_was_changed_is_found)
     free(before.data);
 }
 
-/* Pages of another file with the same key, and older ones of the same file, are as good as any to the cipher. Pages that
- * change places are not. */
+/* Pages of another file with the same key, and older ones of the same file, are as good as any to the cipher.
+ * Pages that change places are not. */
 FOLDER_TEST(pages_do_not_change_places)
 {
     enum { PAGE = 4096 };

@@ -60,7 +60,8 @@ static void assert_same(const struct bytes *expected, const struct bytes *bytes)
         assert_memory_equal(bytes->data, expected->data, bytes->len);
 }
 
-/* With another key SQLite may already give the file the length that it had, but it cannot read the journal. */
+/* With another key SQLite may already give the file the length that it had, but it cannot read the
+ * journal. */
 static void assert_refused(const char *path, const struct store_files *crashed, const void *key, bool is_same)
 {
     struct store_files files = {.name = NULL};

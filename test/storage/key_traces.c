@@ -1,6 +1,7 @@
 /*
- * With a key no piece of 8 bytes of what is stored reaches a file: the store, its log, journals, temporary files, and
- * backups. The functions by which SQLite writes are replaced (-Wl,--wrap), so files are seen that are gone at once, too.
+ * With a key no piece of 8 bytes of what is stored reaches a file: the store, its log, journals, temporary
+ * files, and backups. The functions by which SQLite writes are replaced (-Wl,--wrap), so files are seen that
+ * are gone at once, too.
  */
 #include "key.h"
 

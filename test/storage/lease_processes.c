@@ -10,8 +10,8 @@ enum { MOST_PROCESSES = 4, THREADS = 3, PLAY_US = 1500000, MOST_US = 60000000, L
 
 static const ses_key turns = {"app", "user", "turns"};
 
-/* How many players have not had their LEAST_TURNS yet, in all processes. The others play on until there is none, so that one
- * that starves waits for its turn until its patience ends, however slow the machine is. */
+/* How many players have not had their LEAST_TURNS yet, in all processes. The others play on until there is
+ * none, so that one that starves waits for its turn until its patience ends, however slow the machine is. */
 static atomic_int *behind;
 
 struct player {
@@ -24,7 +24,8 @@ struct player {
     ses_error error;
 };
 
-/* One state key is what the turns must not do at the same time: it is 0 at the beginning of each, and at the end. */
+/* One state key is what the turns must not do at the same time: it is 0 at the beginning of each, and at the
+ * end. */
 static int play_turn(struct player *player, int64_t token)
 {
     char own[80];

@@ -1,4 +1,5 @@
-/* Limits of calls: a time, or a handle that is pulled, ends what waits and what works, and nothing that commits. */
+/* Limits of calls: a time, or a handle that is pulled, ends what waits and what works, and nothing that
+ * commits. */
 #include "group.h"
 
 #include <signal.h>
@@ -6,7 +7,8 @@
 
 static const ses_key one = {"app", "user", "a"};
 
-/* A call that waits would do so for the busy timeout, ten seconds. On a busy machine it may be late by less than this. */
+/* A call that waits would do so for the busy timeout, ten seconds. On a busy machine it may be late by less
+ * than this. */
 enum { SHORT_MS = 60, LATE_US = 3000000 };
 
 static sqlite3 *lock_file(const struct fixture *fixture)

@@ -1,6 +1,7 @@
 /*
- * How late a call returns that waits behind a lock until its time is over. The load of the machine makes any call late, so
- * a call is tried until one return is soon enough, and the work that it does for its wait is measured by itself.
+ * How late a call returns that waits behind a lock until its time is over. The load of the machine makes any
+ * call late, so a call is tried until one return is soon enough, and the work that it does for its wait is
+ * measured by itself.
  */
 #include "group.h"
 
@@ -139,8 +140,9 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The work of the shortest try is what the call itself needs: an interrupt of the machine also counts as its thread's work.
- * A call that the machine did not let run before its limit did not wait, and is INTERRUPTED: it does not count. */
+/* The work of the shortest try is what the call itself needs: an interrupt of the machine also counts as its
+ * thread's work. A call that the machine did not let run before its limit did not wait, and is INTERRUPTED:
+ * it does not count. */
 static void measure(ses_store *store, const char *lock, const struct named_call *what)
 {
     int64_t late_us = INT64_MAX;

@@ -1,5 +1,5 @@
-/* A process that is killed while it imports: sessions and artifacts are there whole or not at all, and the import can be done
- * again. SESLITE_KILLS=400 kills at so many moments. */
+/* A process that is killed while it imports: sessions and artifacts are there whole or not at all, and the
+ * import can be done again. SESLITE_KILLS=400 kills at so many moments. */
 #include "../session/lines.h"
 
 #include <signal.h>

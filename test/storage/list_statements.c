@@ -1,5 +1,5 @@
-/* A list runs as many statements for a thousand sessions as for one. (The linker puts the step below in place of
- * SQLite's; see flags.mk.) */
+/* A list runs as many statements for a thousand sessions as for one. (The linker puts the step below in place
+ * of SQLite's; see flags.mk.) */
 #include <sqlite3.h>
 
 #include "open.h"
@@ -60,7 +60,8 @@ TEST(a_page_of_any_size_runs_the_same_statements)
     }
 }
 
-/* Parents, titles and labels cost two statements more, if any session of the page has them; state costs three. */
+/* Parents, titles and labels cost two statements more, if any session of the page has them; state costs
+ * three. */
 TEST(details_of_a_page_are_two_statements)
 {
     static const ses_label label = {"l", "v"};
@@ -130,8 +131,8 @@ static long work_of_page(ses_store *store, const ses_filter *filter, const char 
     return work;
 }
 
-/* By a label that nearly all have, and by time: in order of creation a page costs its own sessions, and neither those before
- * it nor those after it. */
+/* By a label that nearly all have, and by time: in order of creation a page costs its own sessions, and
+ * neither those before it nor those after it. */
 TEST(a_page_in_order_of_creation_costs_only_itself)
 {
     enum { SESSIONS = 15000, LATE = 10000 };

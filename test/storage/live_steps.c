@@ -1,6 +1,6 @@
 /*
- * What reading live events and going back cost, in steps of statements: each event that is met, each rewind, and little
- * else. The linker puts the function below in place of SQLite's (see flags.mk).
+ * What reading live events and going back cost, in steps of statements: each event that is met, each rewind,
+ * and little else. The linker puts the function below in place of SQLite's (see flags.mk).
  */
 #include "open.h"
 

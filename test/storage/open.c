@@ -131,7 +131,8 @@ FOLDER_TEST(bad_options_are_misuse)
     assert_refused(":memory:", &must_exist, SES_MISUSE, "memory");
 }
 
-/* The options struct of a newer header is accepted as long as it asks for nothing new, and so is an older one. */
+/* The options struct of a newer header is accepted as long as it asks for nothing new, and so is an older
+ * one. */
 FOLDER_TEST(options_of_other_versions)
 {
     struct {

@@ -1,4 +1,5 @@
-/* Damaged stores: every call ends with a clean code, never with a crash, and what is found is told as CORRUPT. */
+/* Damaged stores: every call ends with a clean code, never with a crash, and what is found is told as
+ * CORRUPT. */
 #include "open.h"
 
 static const ses_key key = {"app", "user", "session"};
@@ -32,8 +33,8 @@ struct tally {
     int others;
 };
 
-/* What calls on a damaged file may return: also NOTFOUND, if the key of the row was damaged, and KEY, if the file has no
- * header any more. */
+/* What calls on a damaged file may return: also NOTFOUND, if the key of the row was damaged, and KEY, if the
+ * file has no header any more. */
 static void count_code(struct tally *tally, int code, const ses_error *error)
 {
     static const int allowed[] = {SES_CORRUPT,  SES_NOTASTORE, SES_TOONEW, SES_NOTFOUND, SES_EXISTS,
@@ -132,7 +133,8 @@ static void remove_beside(const char *path)
     }
 }
 
-/* Damages every page in turn, each in two of these ways: one bit of its header, a run of bytes, or all of them. */
+/* Damages every page in turn, each in two of these ways: one bit of its header, a run of bytes, or all of
+ * them. */
 FOLDER_TEST(flipped_bytes)
 {
     struct tally tally = {0, 0, 0};
@@ -148,7 +150,8 @@ FOLDER_TEST(flipped_bytes)
         for (int kind = (int)(page % 2); kind < 4; kind += 2) {
             static const size_t runs[] = {1, 8, 64, 4096};
             random = random * 1664525u + 1013904223u;
-            /* The header of a page says what the page is. The first kind hits it more often than chance would. */
+            /* The header of a page says what the page is. The first kind hits it more often than chance
+             * would. */
             size_t at = kind == 3 ? 0 : kind == 0 ? random % 16 : random % (4096 - runs[kind]);
             memcpy(damaged, whole, len);
             for (size_t i = 0; i < runs[kind]; i++)
@@ -182,7 +185,8 @@ FOLDER_TEST(truncated_file)
         refused++;
         remove_beside(folder->path);
     }
-    /* SQLite counts whole pages. A missing part of the last page is found when that page is used, if at all. */
+    /* SQLite counts whole pages. A missing part of the last page is found when that page is used, if at
+     * all. */
     write_file(folder->path, whole, len - 1000);
     use_damaged(folder->path, &tally);
     assert_in_range(refused, 10, 1000);
@@ -264,7 +268,8 @@ FOLDER_TEST(wrong_rows)
     free(whole);
 }
 
-/* A handle that catches up meets an event that cannot be read. The call says so, and the handle stays as it was. */
+/* A handle that catches up meets an event that cannot be read. The call says so, and the handle stays as it
+ * was. */
 FOLDER_TEST(unreadable_event_in_the_way)
 {
     ses_store *store = must_open(folder->path, NULL);

@@ -1,4 +1,5 @@
-/* The files of an open store: what happens to them from outside is noticed by the next write, and upkeep is none of it. */
+/* The files of an open store: what happens to them from outside is noticed by the next write, and upkeep is
+ * none of it. */
 #include "open.h"
 
 #include <signal.h>

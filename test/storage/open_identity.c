@@ -57,7 +57,8 @@ static void assert_owner(ses_store *store, const char *expected)
     ses_free(json);
 }
 
-/* As a daemon does after it has opened its files. It runs in a child, because the working directory is the process's. */
+/* As a daemon does after it has opened its files. It runs in a child, because the working directory is the
+ * process's. */
 static int run_change_of_directory(void *context)
 {
     const struct folder *folder = context;
@@ -90,7 +91,8 @@ FOLDER_TEST(working_directory_changes)
     free(bob);
 }
 
-/* A link in the path that is pointed elsewhere later: to the file itself, and to a folder on the way to it. */
+/* A link in the path that is pointed elsewhere later: to the file itself, and to a folder on the way to
+ * it. */
 FOLDER_TEST(links_change)
 {
     char *alice = support_path(folder->folder, "alice");
@@ -126,7 +128,8 @@ FOLDER_TEST(links_change)
 
 enum { LOOK_PAUSE_US = 1100000 /* reads look at the file once a second */ };
 
-/* What a store returns when its file is gone from its path: every write at once, and reads within a second. */
+/* What a store returns when its file is gone from its path: every write at once, and reads within a
+ * second. */
 static void assert_gone(ses_store *store, const char *words)
 {
     ses_appended appended;

@@ -162,7 +162,8 @@ FOLDER_TEST(read_only_takes_the_journal_that_is_there)
     assert_picture(folder->folder, before);
 }
 
-/* The journal mode cannot be changed while another store is open: BUSY after the whole timeout, and no harm done. */
+/* The journal mode cannot be changed while another store is open: BUSY after the whole timeout, and no harm
+ * done. */
 FOLDER_TEST(journal_of_a_file_in_use)
 {
     const ses_open_options options = {

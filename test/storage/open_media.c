@@ -1,4 +1,5 @@
-/* Opening where little may be written: read-only media and files, pipes in the way, a limit of the file's size. */
+/* Opening where little may be written: read-only media and files, pipes in the way, a limit of the file's
+ * size. */
 #define _GNU_SOURCE
 #include "released.h"
 

@@ -8,7 +8,8 @@ struct open_as_nobody {
     const char *words;
 };
 
-/* Opens in a child process without root's rights. Returns minus the code, or 100 if the rights cannot be given up. */
+/* Opens in a child process without root's rights. Returns minus the code, or 100 if the rights cannot be
+ * given up. */
 static int run_as_nobody(void *context)
 {
     const struct open_as_nobody *attempt = context;
@@ -147,7 +148,7 @@ FOLDER_TEST(permissions_of_a_file_are_kept)
     free(wal);
 }
 
-/* ------------------------------------------------------------------------------------ all that SQLite opens */
+/* ---------------------------------------------------------------------------------- all that SQLite opens */
 
 #ifndef ON_ENCRYPTED_STORES /* which take no VFS before that of the cipher */
 

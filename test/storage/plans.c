@@ -154,7 +154,8 @@ static bool walks_page(const char *detail)
     return strcmp(detail, "SCAN p") == 0;
 }
 
-/* Rows that come in the order of the first terms are sorted by the others only: as older and as newer versions word it. */
+/* Rows that come in the order of the first terms are sorted by the others only: as older and as newer
+ * versions word it. */
 static bool sorts_by_last_terms(const char *detail)
 {
     return strstr(detail, "TEMP B-TREE FOR RIGHT PART OF ORDER BY") ||
@@ -170,8 +171,8 @@ static bool is_by_last_writes(const char *name)
 
 static void assert_plan_line(const char *name, const char *detail)
 {
-    /* A sort is bounded: by the sessions active in the same 30 seconds, by the few that an index found, or by a session's
-     * artifacts. */
+    /* A sort is bounded: by the sessions active in the same 30 seconds, by the few that an index found, or by
+     * a session's artifacts. */
     bool sorts = strstr(detail, "TEMP B-TREE") != NULL;
     bool is_short = strncmp(name, "list_", 5) == 0 && sorts_by_last_terms(detail);
     bool of_few =
@@ -180,8 +181,8 @@ static void assert_plan_line(const char *name, const char *detail)
     /* It has one row, of which the statistics may tell. */
     if (strcmp(detail, "SCAN version_floor") == 0)
         return;
-    /* What the index of words finds, of which there are at most so many, sorted; the modules of SQLite; and all sessions, to
-     * bring the whole index up to date. */
+    /* What the index of words finds, of which there are at most so many, sorted; the modules of SQLite; and
+     * all sessions, to bring the whole index up to date. */
     if (strcmp(name, "words_found") == 0 && strncmp(detail, "SCAN s ", 7) != 0 &&
         strncmp(detail, "SCAN u", 6) != 0)
         return;
@@ -240,7 +241,8 @@ TEST_WITH(struct plan_test *test, setup, teardown, statements_search)
     }
     assert_true(count > 30);
 
-    /* Plans do not show what an insert or a foreign key looks up. The events' index also finds a retried event. */
+    /* Plans do not show what an insert or a foreign key looks up. The events' index also finds a retried
+     * event. */
     for (size_t i = 0; i < test->index_count; i++) {
         if (!test->uses[i]) {
             print_error("no statement uses the index %s\n", test->indexes[i]);

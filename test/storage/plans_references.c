@@ -1,4 +1,5 @@
-/* Foreign keys: the rows that refer to one that is deleted must be found by an index, which no query plan shows. */
+/* Foreign keys: the rows that refer to one that is deleted must be found by an index, which no query plan
+ * shows. */
 #include "open.h"
 
 static sqlite3 *open_schema(void)

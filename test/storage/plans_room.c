@@ -1,7 +1,7 @@
 /*
- * What the schema's indexes make cheap, whichever statement asks for it. A page of 50 out of
- * 100,000 sessions by label, whether the label is on every second session or on every ten-thousandth; what expired;
- * the marks of a long log.
+ * What the schema's indexes make cheap, whichever statement asks for it. A page of 50 out of 100,000 sessions
+ * by label, whether the label is on every second session or on every ten-thousandth; what expired; the marks
+ * of a long log.
  */
 #include "open.h"
 
@@ -37,7 +37,8 @@ static int teardown(void **state)
     return sqlite3_close(*state) == SQLITE_OK ? 0 : -1;
 }
 
-/* Runs a query that searches, without a scan, and comes to its end within so many steps of SQLite's machine. */
+/* Runs a query that searches, without a scan, and comes to its end within so many steps of SQLite's
+ * machine. */
 static void assert_cheap(sqlite3 *db, const char *sql, int rows, int steps)
 {
     struct text plan = {NULL, 0};

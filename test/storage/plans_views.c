@@ -1,6 +1,6 @@
 /*
- * With app, user and session given, a view costs what that session costs: here one of 20 events among 10,000 sessions
- * with 200,000 events.
+ * With app, user and session given, a view costs what that session costs: here one of 20 events among 10,000
+ * sessions with 200,000 events.
  */
 #include "open.h"
 

@@ -107,7 +107,8 @@ static void run_together(const char *path, int events, bool own_session)
 static void assert_counts(const char *path, const char *expected)
 {
     assert_sound(path);
-    /* Sessions, events, and sessions whose sequence has a gap or whose counters are not those of their events. */
+    /* Sessions, events, and sessions whose sequence has a gap or whose counters are not those of their
+     * events. */
     assert_query(
         path,
         "SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM events),"

@@ -61,8 +61,8 @@ static int64_t hogs_version(ses_store *store)
     return version;
 }
 
-/* Counted in what the other one does meanwhile, so that it does not matter how fast the machine is. If that one left
- * the lock only for moments, it would do some thirty appends for each of these. */
+/* Counted in what the other one does meanwhile, so that it does not matter how fast the machine is. If that
+ * one left the lock only for moments, it would do some thirty appends for each of these. */
 FOLDER_TEST(nobody_starves_beside_a_busy_process)
 {
     ses_store *store = open_store(folder->path);

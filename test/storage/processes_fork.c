@@ -106,7 +106,8 @@ static int run_lock_question(void *context)
     return lock.l_type != F_UNLCK;
 }
 
-/* The bytes by which SQLite's connections show that they use a database (https://www.sqlite.org/fileformat2.html). */
+/* The bytes by which SQLite's connections show that they use a database
+ * (https://www.sqlite.org/fileformat2.html). */
 static int is_marked_in_use(const char *path)
 {
     struct lock_question question = {path, 0x40000000 + 2, 510};
@@ -114,8 +115,8 @@ static int is_marked_in_use(const char *path)
 }
 
 /*
- * A process that closes any descriptor of a file loses all its locks on it. Without them another process could
- * take the file for unused, and remove the write-ahead file under the store.
+ * A process that closes any descriptor of a file loses all its locks on it. Without them another process
+ * could take the file for unused, and remove the write-ahead file under the store.
  */
 FOLDER_TEST(opening_twice_keeps_the_locks)
 {

@@ -1,5 +1,5 @@
-/* Pruning step by step reads each event a few times in all, whatever the number of steps. (The linker puts the step below in
- * place of SQLite's; see flags.mk.) */
+/* Pruning step by step reads each event a few times in all, whatever the number of steps. (The linker puts
+ * the step below in place of SQLite's; see flags.mk.) */
 #include <sqlite3.h>
 
 #include "../open.h"

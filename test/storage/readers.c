@@ -1,4 +1,5 @@
-/* Readers: each sees one moment, and readers and writers never block each other; interrupting them, closing the store. */
+/* Readers: each sees one moment, and readers and writers never block each other; interrupting them, closing
+ * the store. */
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>

@@ -238,7 +238,8 @@ READERS_WAITING_TEST(a_long_read_holds_nobody_up)
     assert_int_equal(reader.code, SES_OK);
 }
 
-/* All connections are in use. A call that needs one waits for the whole timeout, or until one is given back. */
+/* All connections are in use. A call that needs one waits for the whole timeout, or until one is given
+ * back. */
 READERS_WAITING_TEST(waiting_for_a_connection)
 {
     struct call reader = {.kind = GET};

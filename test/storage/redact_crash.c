@@ -1,8 +1,8 @@
 /*
- * The program stops at a disk operation of a secure redaction, at each of them in turn, until the file is opened again by an
- * ordinary program. Then the event is redacted everywhere or nowhere. The redaction that is called again leaves nothing of
- * what it replaced in the file or its log. SESLITE_TEST_SEED=1 gives events of other lengths, and other torn
- * writes.
+ * The program stops at a disk operation of a secure redaction, at each of them in turn, until the file is
+ * opened again by an ordinary program. Then the event is redacted everywhere or nowhere. The redaction that
+ * is called again leaves nothing of what it replaced in the file or its log. SESLITE_TEST_SEED=1 gives events
+ * of other lengths, and other torn writes.
  */
 #include "seslite_erase.h"
 #include "seslite_search.h"

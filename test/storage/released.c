@@ -1,4 +1,5 @@
-/* Stores of released versions: whatever this version is, it opens them, reads them, and goes on writing to them. */
+/* Stores of released versions: whatever this version is, it opens them, reads them, and goes on writing to
+ * them. */
 #include "released.h"
 #include "seslite_artifact.h"
 #include "seslite_search.h"
@@ -122,7 +123,8 @@ static int64_t name_report(ses_session *session, const char *event)
     return appended.seq;
 }
 
-/* An event names a version that the old program had saved: a fork has it, a prune keeps it, and a rewind restores it. */
+/* An event names a version that the old program had saved: a fork has it, a prune keeps it, and a rewind
+ * restores it. */
 static void use_artifacts(ses_store *store)
 {
     ses_session *session = must_get(store, &talk);

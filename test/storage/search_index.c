@@ -134,7 +134,8 @@ TEST(a_secure_deletion_after_plain_ones)
     sqlite3_reset_auto_extension();
 }
 
-/* A store that is opened for reading searches by the index while it is up to date, and reads the events after that. */
+/* A store that is opened for reading searches by the index while it is up to date, and reads the events after
+ * that. */
 TEST(read_only)
 {
     ses_open_options options = fixture->options;
@@ -325,7 +326,8 @@ TEST(damage_beyond_fts5)
     must_find(fixture->store, "word", 1, 1);
 }
 
-/* Another's table with one of its names is not the index, and is left alone, even if a row of `features` says so. */
+/* Another's table with one of its names is not the index, and is left alone, even if a row of `features` says
+ * so. */
 TEST(a_foreign_table)
 {
     static const char *const names[] = {"search_words",        "Search_Places",       "search_words_data",

@@ -1,6 +1,6 @@
 /*
- * SES_SECURE: what was deleted is in none of the files afterwards. SQLite is told not to overwrite anything by
- * itself here, as it was built on some systems.
+ * SES_SECURE: what was deleted is in none of the files afterwards. SQLite is told not to overwrite anything
+ * by itself here, as it was built on some systems.
  */
 #include "open.h"
 #include "seslite_erase.h"
@@ -201,7 +201,8 @@ TEST(replaced_values_leave_nothing_behind)
     assert_int_equal(count_secrets(fixture), 0);
 }
 
-/* Deletions without the flag make SQLite move rows of others, of which the pages that become free have copies. */
+/* Deletions without the flag make SQLite move rows of others, of which the pages that become free have
+ * copies. */
 TEST(plain_deletions_leave_no_copies_of_others)
 {
     const ses_key other = {"app", "others", "session"};

@@ -1,4 +1,5 @@
-/* SES_SECURE: what was cut is in none of the files afterwards, in its events nor in the state that it had led to. */
+/* SES_SECURE: what was cut is in none of the files afterwards, in its events nor in the state that it had led
+ * to. */
 #include "open.h"
 
 #define SECRET "xyzzy-4711"

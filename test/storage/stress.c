@@ -3,8 +3,8 @@
  * against what each has noted. SESLITE_STRESS_SECONDS is how long each of the two goes on (2).
  *
  * Every event has an id of its own and writes that id under an app key, a user key and a session key. Each
- * session has a user of its own. So in the end the session's and the user's key must hold the id of the session's
- * last event, and the app's key that of the last event of one session.
+ * session has a user of its own. So in the end the session's and the user's key must hold the id of the
+ * session's last event, and the app's key that of the last event of one session.
  */
 #include <fcntl.h>
 #include <pthread.h>

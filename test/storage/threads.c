@@ -27,7 +27,8 @@ static bool is_fine(struct worker *worker, const char *doing, bool fine, int cod
     return fine;
 }
 
-/* Appends to a session that all threads write, through a handle of its own, which is stale again and again. */
+/* Appends to a session that all threads write, through a handle of its own, which is stale again and
+ * again. */
 static void use_shared_session(struct worker *worker, ses_session *session, int round)
 {
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_ANYWAY};
@@ -282,7 +283,8 @@ static int halted_invocation(struct halt *halt, ses_error *error)
     return code == SES_OK ? halted_append(halt, error) : code;
 }
 
-/* Closing waits for a call that is under way, wherever in the library it is; the call ends as it would have. */
+/* Closing waits for a call that is under way, wherever in the library it is; the call ends as it would
+ * have. */
 static void close_during(const struct folder *folder, int (*call)(struct halt *, ses_error *), bool in_clock,
                          bool with_handle)
 {
@@ -311,7 +313,8 @@ static void close_during(const struct folder *folder, int (*call)(struct halt *,
         support_pause_us(1000);
     assert_int_equal(pthread_create(&closer, NULL, run_close, halt), 0);
     support_pause_us(100000);
-    /* After a failure the call stays held and its memory is not freed, because it would use freed memory if it went on. */
+    /* After a failure the call stays held and its memory is not freed, because it would use freed memory if
+     * it went on. */
     assert_false(atomic_load(&halt->closed));
     atomic_store(&halt->go_on, true);
     assert_int_equal(pthread_join(caller, NULL), 0);

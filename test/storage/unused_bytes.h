@@ -1,4 +1,5 @@
-/* Rows that come between others make SQLite distribute all of them over pages anew, which leaves copies in unused bytes. */
+/* Rows that come between others make SQLite distribute all of them over pages anew, which leaves copies in
+ * unused bytes. */
 #ifndef SESLITE_TEST_UNUSED_BYTES_H
 #define SESLITE_TEST_UNUSED_BYTES_H
 

@@ -2,7 +2,8 @@
 #include "released.h"
 #include "siblings.h"
 
-/* In the tables: users u (1) and v (2); a session's number, user, name, time of creation, and the names of its parent. */
+/* In the tables: users u (1) and v (2); a session's number, user, name, time of creation, and the names of
+ * its parent. */
 struct made {
     int id;
     int user;

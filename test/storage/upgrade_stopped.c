@@ -1,6 +1,7 @@
 /*
- * The upgrade of a store of version 0.2.0 is cut off: by a disk that stops at each of its operations, and by a signal that kills
- * the program at each statement. Then the store is as it was or as it should be, and the next program that opens it goes on.
+ * The upgrade of a store of version 0.2.0 is cut off: by a disk that stops at each of its operations, and by
+ * a signal that kills the program at each statement. Then the store is as it was or as it should be, and the
+ * next program that opens it goes on.
  */
 #include <signal.h>
 

@@ -64,7 +64,7 @@ static void must_add_up(ses_store *store, int64_t expected)
     assert_int_equal(calls, expected);
 }
 
-/* ----------------------------------------------------------------------------------------- the same as the view */
+/* ----------------------------------------------------------------------------------- the same as the view */
 
 static void change_at_random(ses_store *store, uint64_t *seed, int round)
 {
@@ -107,7 +107,7 @@ TEST(the_same_as_the_view)
     assert_sound(fixture->path);
 }
 
-/* -------------------------------------------------------------------------------------------------- the feature */
+/* -------------------------------------------------------------------------------------------- the feature */
 
 TEST(a_file_without_it)
 {
@@ -231,7 +231,7 @@ TEST(secure_deletions)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------- damage */
+/* ------------------------------------------------------------------------------------------------- damage */
 
 static void change_file(struct fixture *fixture, const char *sql)
 {
@@ -284,7 +284,8 @@ TEST(damage)
     assert_no_problems(fixture->store);
 }
 
-/* Each byte of a row, in turn. All of a row is added up by its sums, without its calls; a part, by the calls. */
+/* Each byte of a row, in turn. All of a row is added up by its sums, without its calls; a part, by the
+ * calls. */
 TEST(a_flipped_bit)
 {
     const int64_t since_us = 10 * 1000000;
@@ -324,7 +325,8 @@ TEST(a_flipped_bit)
     must_add_up(fixture->store, 20);
 }
 
-/* Pages that are damaged keep SQLite from dropping the table: it is unlinked, and they stay until a VACUUM. */
+/* Pages that are damaged keep SQLite from dropping the table: it is unlinked, and they stay until a
+ * VACUUM. */
 TEST(damaged_pages)
 {
     const ses_tally_options rebuild = {.size = sizeof rebuild, .flags = SES_TALLY_REBUILD};
@@ -372,7 +374,7 @@ TEST(a_check_compares_the_tally_with_the_events)
     assert_no_problems(fixture->store);
 }
 
-/* ---------------------------------------------------------------------------------------------------- kills */
+/* -------------------------------------------------------------------------------------------------- kills */
 
 static int tally_until_killed(void *context)
 {

@@ -1,9 +1,9 @@
 /*
- * A steady clock that counts the work of a thread: the processor's time that it used, and the time for which it asked
- * to sleep. While it is on, the library goes by it (the test is linked with --wrap). So how late a call returns depends
- * on what the call does, and not on what else the machine does. It stands still during what SQLite does not
- * interrupt, for which every call waits (see Limits in seslite.h): commits, copying the write-ahead log, and
- * before SQLite 3.41 the check of the file's pages.
+ * A steady clock that counts the work of a thread: the processor's time that it used, and the time for which
+ * it asked to sleep. While it is on, the library goes by it (the test is linked with --wrap). So how late a
+ * call returns depends on what the call does, and not on what else the machine does. It stands still during
+ * what SQLite does not interrupt, for which every call waits (see Limits in seslite.h): commits, copying the
+ * write-ahead log, and before SQLite 3.41 the check of the file's pages.
  */
 #ifndef SESLITE_TEST_WORK_CLOCK_H
 #define SESLITE_TEST_WORK_CLOCK_H

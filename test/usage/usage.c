@@ -212,7 +212,7 @@ TEST(sums_that_are_too_large)
     }
 }
 
-/* ------------------------------------------------------------------------------------------- times and days */
+/* ----------------------------------------------------------------------------------------- times and days */
 
 TEST(times)
 {
@@ -310,7 +310,7 @@ TEST(a_day_begins_within_a_quarter_of_an_hour)
     assert_days(fixture->store, zone_of_odd_minutes, "1936-03-01 2;1936-03-02 1;");
 }
 
-/* -------------------------------------------------------------------------------------------- what is left */
+/* ------------------------------------------------------------------------------------------- what is left */
 
 static void assert_total(ses_store *store, const ses_key *scope, int64_t calls)
 {
@@ -351,7 +351,7 @@ TEST(what_counts)
     assert_total(store, &one, 0);
 }
 
-/* ----------------------------------------------------------------------------------------------- the calls */
+/* ---------------------------------------------------------------------------------------------- the calls */
 
 static void refuse(ses_store *store, const ses_key *scope, const ses_usage_options *options, int code,
                    const char *words)

@@ -1,6 +1,7 @@
 # Compares two descriptions by describe.sh, and prints a line for each difference:
 #     awk -f tools/abi/compare.awk OLD NEW
-# `added` means that programs which were compiled with the old headers work as before. `BROKEN` means that they may not.
+# `added` means that programs which were compiled with the old headers work as before. `BROKEN` means that
+# they may not.
 
 {
     key = $1 " " $2
@@ -41,8 +42,8 @@ function look_at_changed(key, before, after) {
         broken(key ": " before " becomes " after)
 }
 
-# What a caller sets `size` to says nothing of the padding at the end of its struct, which can hold anything. So a member
-# that lies in it cannot be told from one that the caller has set.
+# What a caller sets `size` to says nothing of the padding at the end of its struct, which can hold anything.
+# So a member that lies in it cannot be told from one that the caller has set.
 function look_at_new(key, value, owner, is_in_old) {
     if (key !~ /^member /) {
         added(key ": " value)

@@ -1,4 +1,5 @@
-# Makes a C program from the records of tools/docs/read.awk. It prints the binary interface of the headers, one line each:
+# Makes a C program from the records of tools/docs/read.awk. It prints the binary interface of the headers,
+# one line each:
 #
 #     call NAME: TYPE
 #     struct NAME: SIZE, KIND            a caller sets its `size` (sized), the library lends it (lent), or it stays (fixed)

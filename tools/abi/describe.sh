@@ -1,8 +1,9 @@
 #!/bin/sh
-# Describes the binary interface that the public headers declare, on standard output, one line for each part of it:
+# Describes the binary interface that the public headers declare, on standard output, one line for each part
+# of it:
 #     sh tools/abi/describe.sh FOLDER HEADER...      (CC, AWK)
-# The compiler gives the numbers, by a program that is made from the headers in FOLDER. They are those of 64-bit systems;
-# elsewhere nothing is printed, and the exit status is 77.
+# The compiler gives the numbers, by a program that is made from the headers in FOLDER. They are those of
+# 64-bit systems; elsewhere nothing is printed, and the exit status is 77.
 set -eu
 tools=$(dirname "$0")
 folder=$1

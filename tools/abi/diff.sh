@@ -1,9 +1,9 @@
 #!/bin/sh
-# Compares the shared library with earlier headers by abidiff, and fails if a program that was linked with a library of
-# those headers could break:
+# Compares the shared library with earlier headers by abidiff, and fails if a program that was linked with a
+# library of those headers could break:
 #     sh tools/abi/diff.sh FOLDER EARLIER-TREE LIBRARY HEADER...      (CC, AWK, CJSON_CFLAGS)
-# EARLIER-TREE has include/ and tools/abi/symbols.map. A library is made from them alone in FOLDER, whose calls do nothing,
-# so the earlier sources need not be built. HEADER... are those of the library.
+# EARLIER-TREE has include/ and tools/abi/symbols.map. A library is made from them alone in FOLDER, whose
+# calls do nothing, so the earlier sources need not be built. HEADER... are those of the library.
 set -eu
 tools=$(dirname "$0")
 folder=$1
@@ -39,8 +39,8 @@ ${CC:-cc} -std=c11 -g -fPIC -shared -I"$folder" -I"$earlier/include" ${CJSON_CFL
 status=0
 abidiff --no-added-syms --drop-private-types --headers-dir1 "$earlier/include" --headers-dir2 "$(dirname "$1")" \
     "$folder/earlier.so" "$library" >"$folder/report" || status=$?
-# 4 alone: something has changed. A member that was inserted where no other has moved was appended, which breaks nothing in
-# a struct that may grow. (compare.awk knows which may.)
+# 4 alone: something has changed. A member that was inserted where no other has moved was appended, which
+# breaks nothing in a struct that may grow. (compare.awk knows which may.)
 breaking='data member (change|deletion)|type name changed|entity changed|return type changed|was (removed|added)'
 if [ "$status" -eq 0 ] || { [ "$status" -eq 4 ] && ! grep -qE "$breaking" "$folder/report"; }; then
     exit 0

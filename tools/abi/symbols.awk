@@ -1,7 +1,8 @@
 # Writes the version script of the shared library, which says since which version each call has been there:
 #     awk -f tools/abi/symbols.awk tools/abi/symbols.map HEADER...
-# A call that the map has keeps its version. A new one gets the last version of the map, or that of the headers if it is
-# later. A call that no header declares is left out. So the map need not name the calls that are added before a release.
+# A call that the map has keeps its version. A new one gets the last version of the map, or that of the
+# headers if it is later. A call that no header declares is left out. So the map need not name the calls that
+# are added before a release.
 
 FILENAME ~ /\.map$/ && /^SESLITE_/ {
     node = $1

@@ -1,4 +1,5 @@
-/* Artifacts, compared with plain files, and sessions whose images are artifacts with sessions that have none. */
+/* Artifacts, compared with plain files, and sessions whose images are artifacts with sessions that have
+ * none. */
 #include "bench.h"
 
 #include <fcntl.h>
@@ -9,7 +10,7 @@
 
 enum { MEGABYTE = 1000 * 1000, IMAGES = 76, IMAGE_BYTES = 100 * 1000, EVENTS = 1000, NEWEST = 20 };
 
-/* --------------------------------------------------------------------------------------- saving and loading */
+/* ------------------------------------------------------------------------------------- saving and loading */
 
 struct bytes {
     ses_store *store;
@@ -99,7 +100,7 @@ static void compare_with_file(const char *saving, const char *loading, size_t le
     free(path);
 }
 
-/* ----------------------------------------------------------------------------------- a session with images */
+/* ---------------------------------------------------------------------------------- a session with images */
 
 static void get_newest(void *context, int count)
 {

@@ -1,4 +1,5 @@
-/* An encrypted store compared with one that is not, by the same library (make bench SQLITE=path/sqlite3mc.c). */
+/* An encrypted store compared with one that is not, by the same library (make bench
+ * SQLITE=path/sqlite3mc.c). */
 #include "bench.h"
 
 #include <string.h>

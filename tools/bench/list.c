@@ -83,8 +83,8 @@ static int64_t time_of(int number, int64_t step_us)
     return INT64_C(1700000000000000) + (int64_t)number * step_us;
 }
 
-/* Sessions have labels named after their frequency. (7919 is prime, so labels are equally frequent among one user's
- * sessions.) */
+/* Sessions have labels named after their frequency. (7919 is prime, so labels are equally frequent among one
+ * user's sessions.) */
 static void create_listed(ses_store *store, int number, int64_t step_us)
 {
     char user[16];

@@ -1,6 +1,7 @@
 # The part of read.awk that is about comments: their blocks, the names in them, and the codes of calls.
 
-# ---- comments: the comment read last is block[1] to block[blocks], each of a kind, with the number of its line
+# ---- comments: the comment read last is block[1] to block[blocks], each of a kind, with the number of its
+# line
 
 # Reads the comment that begins at `at`, or in `rest`, the part of the line after a declaration.
 function read_comment(rest, text, first) {
@@ -236,8 +237,8 @@ function take_codes_from(text, name, except, i, n, code) {
             add_error(code[i], "")
 }
 
-# "those of a read except CORRUPT": the codes of the set follow those that are particular to the call. One that the comment
-# lists with a condition keeps that.
+# "those of a read except CORRUPT": the codes of the set follow those that are particular to the call. One
+# that the comment lists with a condition keeps that.
 function add_common_codes(i, j, n, name, except, code) {
     for (i = 1; i <= sets; i++) {
         name = set[i]
@@ -254,8 +255,8 @@ function add_common_codes(i, j, n, name, except, code) {
     }
 }
 
-# A sentence "INVALID: the id breaks a rule." of a paragraph is the meaning of that code, and so is an item that begins
-# like this. They move from the description to the list of codes.
+# A sentence "INVALID: the id breaks a rule." of a paragraph is the meaning of that code, and so is an item
+# that begins like this. They move from the description to the list of codes.
 function take_meanings(b, rest, sentence, kept, code, length_of_it) {
     if (kind[b] == "verse" || (kind[b] == "item" && !begins_with_code(block[b])))
         return

@@ -1,4 +1,5 @@
-# Writes HTML pages from the records of read.awk, an index of them, and the texts that search.js looks through:
+# Writes HTML pages from the records of read.awk, an index of them, and the texts that search.js looks
+# through:
 #
 #     awk -f records.awk -f html_index.awk -f html.awk -v version=0.2.0 -v folder=build/docs/html RECORDS
 

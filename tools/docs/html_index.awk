@@ -1,4 +1,5 @@
-# The part of html.awk that lists all calls and types: on the index, on the pages of headers, and for search.js.
+# The part of html.awk that lists all calls and types: on the index, on the pages of headers, and for
+# search.js.
 
 # A section's calls and types, each with what it is; with its notes, or without.
 function write_section(s, with_notes, i) {

@@ -2,8 +2,8 @@
 #
 #     awk -f tools/docs/comments.awk -f tools/docs/read.awk include/seslite.h include/seslite_agent.h ...
 #
-# A comment that is not in the agreed form (lib/README.md, "Comments of the headers") is reported as FILE:LINE: fault,
-# and the exit status is then 1. The fields of a record are separated by tabs:
+# A comment that is not in the agreed form (lib/README.md, "Comments of the headers") is reported as
+# FILE:LINE: fault, and the exit status is then 1. The fields of a record are separated by tabs:
 #
 #     header FILE                        begins a header; the blocks after it are the comment at its head
 #     include FILE                       a header that this one includes

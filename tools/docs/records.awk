@@ -1,8 +1,10 @@
-# The part that man.awk and html.awk share: the records of read.awk in arrays, and facts that follow from them.
+# The part that man.awk and html.awk share: the records of read.awk in arrays, and facts that follow from
+# them.
 #
-# An entry is a header, section, note, group, type, member, constant or code: what[e], name[e], value[e], in_section[e],
-# owner[e] (of a member or constant: its type or note). Its comment is block[e, 1] to block[e, blocks[e]], each of a
-# block_kind. The program that is run with this one has the functions plain, literal, link and web for its kind of text.
+# An entry is a header, section, note, group, type, member, constant or code: what[e], name[e], value[e],
+# in_section[e], owner[e] (of a member or constant: its type or note). Its comment is block[e, 1] to block[e,
+# blocks[e]], each of a block_kind. The program that is run with this one has the functions plain, literal,
+# link and web for its kind of text.
 
 BEGIN { FS = "\t" }
 
@@ -231,7 +233,8 @@ function inline_token(token, inner, title) {
 # "SES_OPEN_*" leads to the enum of these constants.
 function wildcard(token, prefix) { return (prefix in enum_of) ? link(name[enum_of[prefix]], token) : literal(token) }
 
-# The types and calls that a page should lead to: those that its text and its prototypes name, and its section's.
+# The types and calls that a page should lead to: those that its text and its prototypes name, and its
+# section's.
 function collect_see(e, i, j, p) {
     split("", seen)
     see_count = 0
@@ -271,7 +274,8 @@ function page_entry_of(place, p) {
     return entry_of_page[place]
 }
 
-# The positive codes that a call returns: those that its comment names, in positive_code[1] to positive_code[n].
+# The positive codes that a call returns: those that its comment names, in positive_code[1] to
+# positive_code[n].
 function find_positive_codes(e, text, n, i, named) {
     for (i = 1; i <= blocks[e]; i++)
         text = text " " block[e, i]
@@ -293,8 +297,8 @@ function code_meaning(e, i) {
 # The members or constants of a type are the entries after it.
 function is_part(m) { return m <= entries && what[m] ~ /^(member|constant|code)$/ }
 
-# Finds the constants that a member takes, as constant_taken[1] and so on: its comment begins with SES_OPEN_*, for
-# example, or names them: SES_ANYWAY, SES_SECURE. Returns how many these are.
+# Finds the constants that a member takes, as constant_taken[1] and so on: its comment begins with SES_OPEN_*,
+# for example, or names them: SES_ANYWAY, SES_SECURE. Returns how many these are.
 function find_constants(m, n, text, token, c) {
     text = what[m] == "member" ? block[m, 1] : ""
     for (; match(text, /^SES_[A-Z0-9_]*\*?/); sub(/^, /, "", text)) {

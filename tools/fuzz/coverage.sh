@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs the inputs of each fuzz target through a build that counts, and prints how many lines of the library, the command and the
-# server they reach: for each target, with its shares of lib/ and of the files that read its inputs; then by folder, and in all.
+# Runs the inputs of each fuzz target through a build that counts, and prints how many lines of the library,
+# the command and the server they reach: for each target, with its shares of lib/ and of the files that read
+# its inputs; then by folder, and in all.
 #     sh tools/fuzz/coverage.sh BUILD CORPUS SEEDS TARGET...
 set -eu
 build=$1

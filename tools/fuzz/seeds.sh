@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes inputs for the fuzz targets to begin with, besides those in test/fuzz/corpus: sessions and stores that the command
-# writes in each of its formats, and recorded ones from the folder in SESLITE_TEST_DATA (../shared) where that is.
+# Makes inputs for the fuzz targets to begin with, besides those in test/fuzz/corpus: sessions and stores that
+# the command writes in each of its formats, and recorded ones from the folder in SESLITE_TEST_DATA
+# (../shared) where that is.
 #     sh tools/fuzz/seeds.sh FOLDER COMMAND
 set -eu
 out=$1

@@ -1,4 +1,5 @@
-/* The functions through which the library calls Go. Each context points to the number of a Go value (runtime/cgo.Handle). */
+/* The functions through which the library calls Go. Each context points to the number of a Go value
+ * (runtime/cgo.Handle). */
 #ifndef SESLITE_GO_CALLBACKS_H
 #define SESLITE_GO_CALLBACKS_H
 

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes the modules for Go: folders that `go build` can use as they are, and a module proxy that serves them. They contain
-# the amalgamations of seslite and of SQLite, and need a C compiler and nothing around them.
+# Makes the modules for Go: folders that `go build` can use as they are, and a module proxy that serves them.
+# They contain the amalgamations of seslite and of SQLite, and need a C compiler and nothing around them.
 #     sh tools/go/package.sh BUILD [MODULE]     (from the top of the repository, after `make amalgamation`)
-# They are BUILD/go/module, with the module for adk-go in it, and BUILD/go/proxy. MODULE is the path under which they are
-# published, in place of the one in go.mod. SESLITE_SQLITE is a folder with sqlite3.c; without it that is the one in the
-# module github.com/mattn/go-sqlite3.
+# They are BUILD/go/module, with the module for adk-go in it, and BUILD/go/proxy. MODULE is the path under
+# which they are published, in place of the one in go.mod. SESLITE_SQLITE is a folder with sqlite3.c; without
+# it that is the one in the module github.com/mattn/go-sqlite3.
 set -eu
 build=$1
 here=tools/go
@@ -36,7 +36,8 @@ done
 lib=$out/module/internal/lib
 cp "$build"/amalgamation/seslite*.h "$lib/"
 rm "$lib/seslite_cjson.h"
-# The headers' names keep cgo from compiling these by themselves. In one unit with SQLite its header is there already.
+# The headers' names keep cgo from compiling these by themselves. In one unit with SQLite its header is there
+# already.
 sed 's|^#include <sqlite3.h>|#ifndef SQLITE3_H\n#include <sqlite3.h>\n#endif|' "$build/amalgamation/seslite.c" \
     >"$lib/seslite_amalgamation.h"
 cp "$build/amalgamation/seslite_postgres.c" "$lib/seslite_postgres_amalgamation.h"

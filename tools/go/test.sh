@@ -1,9 +1,9 @@
 #!/bin/sh
-# Tests the modules for Go as their users get them (see package.sh), and says what is missing. From the top of the
-# repository, as `make client-go`:
+# Tests the modules for Go as their users get them (see package.sh), and says what is missing. From the top of
+# the repository, as `make client-go`:
 #     sh tools/go/test.sh BUILD
-# SESLITE_GO_FULL=1 also runs the tests with the address sanitizer, with the bundled SQLite and optimized as it is for
-# users, fuzzes for a while, and runs staticcheck.
+# SESLITE_GO_FULL=1 also runs the tests with the address sanitizer, with the bundled SQLite and optimized as
+# it is for users, fuzzes for a while, and runs staticcheck.
 set -eu
 build=$1
 skip() {
@@ -35,7 +35,8 @@ cd "$build/go/module"
 go vet -tags libsqlite3 .
 go test -tags libsqlite3 -race .
 
-# The services for adk-go, with types that stand in for its own. (suite_test.go runs its own suite where its module is.)
+# The services for adk-go, with types that stand in for its own. (suite_test.go runs its own suite where its
+# module is.)
 if [ "$minor" -lt 26 ]; then
     echo "skipped: adksession, since adk-go needs Go 1.26 and this is $(go env GOVERSION)"
 else

@@ -1,8 +1,10 @@
 #!/bin/sh
-# Compiles the library and SQLite to WebAssembly, and puts the package together as npm has it, into BUILD/js/package:
+# Compiles the library and SQLite to WebAssembly, and puts the package together as npm has it, into
+# BUILD/js/package:
 #     sh tools/js/build.sh BUILD-FOLDER      (after `make amalgamation`; `make js` does both)
-# zig is ZIG, or the program of that name, or what `sh tools/deps.sh dev` puts into build/zig. SQLite's amalgamation is in
-# SQLITE_AMALGAMATION, or comes from tools/sqlite.sh. Where one of them is missing, it says so, makes nothing, and ends with 2.
+# zig is ZIG, or the program of that name, or what `sh tools/deps.sh dev` puts into build/zig. SQLite's
+# amalgamation is in SQLITE_AMALGAMATION, or comes from tools/sqlite.sh. Where one of them is missing, it says
+# so, makes nothing, and ends with 2.
 set -eu
 build=$1
 here=tools/js

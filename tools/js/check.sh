@@ -1,8 +1,9 @@
 #!/bin/sh
-# Builds the package for JavaScript and runs its tests, where the tools are, and says what is missing. From the top of the
-# repository, as `make client-js`:
+# Builds the package for JavaScript and runs its tests, where the tools are, and says what is missing. From
+# the top of the repository, as `make client-js`:
 #     sh tools/js/check.sh BUILD-FOLDER      (after `make amalgamation` and the command)
-# What the tests need from npm is pinned in test/package.json; without it, only the tests that need it are skipped.
+# What the tests need from npm is pinned in test/package.json; without it, only the tests that need it are
+# skipped.
 set -eu
 build=$1
 js=$build/js

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds with the recipes of packages, each as its own tool does, where that is here, and otherwise as far as a check goes.
-# What is built is used: the README's first program is compiled against it.
+# Builds with the recipes of packages, each as its own tool does, where that is here, and otherwise as far as
+# a check goes. What is built is used: the README's first program is compiled against it.
 #     sh tools/packaging/check_recipes.sh DIST RECIPES OUT [NAME...]     (from the top; NAME: meson, homebrew, ...)
 # The recipes must fetch from DIST: `make recipes-check` makes them so.
 set -eu

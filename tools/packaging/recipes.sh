@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes the descriptions of the packages for a release that `make dist` has made: the templates of the folders here,
-# with its version and checksums.
+# Writes the descriptions of the packages for a release that `make dist` has made: the templates of the
+# folders here, with its version and checksums.
 #     sh tools/packaging/recipes.sh DIST OUT     (from the top of a clone; HOMEPAGE, DOWNLOADS, MAINTAINER; AWK,
 #                                                 SOURCE_DATE_EPOCH)
 set -eu
@@ -40,7 +40,8 @@ done
 
 $awk -v whole=1 -f test/readme.awk README.md >"$out/conan/test_package/program.c"
 
-# Debian names a library's package by its soname, and lists the calls with the version that each has come with.
+# Debian names a library's package by its soname, and lists the calls with the version that each has come
+# with.
 for file in "$out"/debian/libseslite.*; do
     mv "$file" "$out/debian/libseslite$abi.${file##*.}"
 done

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes the tree that of a release, for a commit and a tag: the change log gets its date, the binary interface and the store
-# that later versions must accept are written down. Run from the top of the repository, as `make release`.
+# Makes the tree that of a release, for a commit and a tag: the change log gets its date, the binary interface
+# and the store that later versions must accept are written down. Run from the top of the repository, as `make
+# release`.
 #     COMMAND=build/tools/seslite/seslite sh tools/packaging/release.sh      (DATE=2026-01-31: another day than today)
 set -eu
 fail() {

@@ -1,8 +1,10 @@
 #!/bin/sh
-# Installs packages in an empty Debian, compiles and runs the README's first program there, and removes them again.
+# Installs packages in an empty Debian, compiles and runs the README's first program there, and removes them
+# again.
 #     sh tools/packaging/try.sh deb|rpm PACKAGES SUITE ROOTS     (as root, from the top of the sources)
-# The Debian of a SUITE (bookworm, trixie) is made by debootstrap, once, in ROOTS; `here` is this system itself, if it is
-# a Debian without seslite. An RPM is installed with no more than rpm: what it needs comes from Debian.
+# The Debian of a SUITE (bookworm, trixie) is made by debootstrap, once, in ROOTS; `here` is this system
+# itself, if it is a Debian without seslite. An RPM is installed with no more than rpm: what it needs comes
+# from Debian.
 set -eu
 format=$1
 packages=$2

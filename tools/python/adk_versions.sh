@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs the tests of the services for google-adk with each minor version of it, from the oldest that pyproject.toml names to the
-# newest, each as the registry resolves it today, in an environment of its own with the wheel that `make wheels` has built:
+# Runs the tests of the services for google-adk with each minor version of it, from the oldest that
+# pyproject.toml names to the newest, each as the registry resolves it today, in an environment of its own
+# with the wheel that `make wheels` has built:
 #     sh tools/python/adk_versions.sh BUILD-FOLDER    (PYTHON=python3; ADK_VERSIONS="1.39.1 2.13.0": only these)
 # It prints a line for each, and fails if a test does. Environments are kept below BUILD-FOLDER/python/adk.
 set -eu

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds the Python package as its users get it, from a source archive, and runs its tests in a virtual environment:
+# Builds the Python package as its users get it, from a source archive, and runs its tests in a virtual
+# environment:
 #     sh tools/python/check.sh BUILD-FOLDER      (PYTHON=python3; PYTEST_ARGS for pytest)
 # What builds and tests it is pinned in tests/requirements.txt, and nothing else comes from the registry.
 # If something is missing or the registry cannot be reached, it says so and skips the tests.
@@ -46,8 +47,8 @@ if [ -d "$build/$sdk/tests" ] || {
 else
     echo "skipped: the tests of the OpenAI Agents SDK, for want of its sources"
 fi
-# The tests keep their stores in memory, where there is enough of it, since none is about a disk; see ../../test/run.sh. A server
-# that root gives to another user passes through the folder.
+# The tests keep their stores in memory, where there is enough of it, since none is about a disk; see
+# ../../test/run.sh. A server that root gives to another user passes through the folder.
 free_kb=$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 {print $4}')
 if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ] && [ "${free_kb:-0}" -ge 1000000 ]; then
     TMPDIR=$(mktemp -d /dev/shm/seslite-XXXXXX)

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Builds the source archive and the wheels of the Python package for this machine's architecture, checks them, and tries one in an
-# empty environment:
+# Builds the source archive and the wheels of the Python package for this machine's architecture, checks them,
+# and tries one in an empty environment:
 #     sh tools/python/wheels.sh BUILD-FOLDER      (PYTHON=python3; `make wheels`)
-# They are BUILD-FOLDER/python/dist. A wheel serves Python 3.10 and newer, and has SQLite in it: manylinux, which needs glibc 2.17,
-# and musllinux, which needs musl 1.2. zig has both C libraries, so no container is needed. In containers, and for macOS,
-# cibuildwheel builds them, as pyproject.toml says. What builds and checks them is pinned in tests/wheels.txt.
-# If something is missing or the registry cannot be reached, it says so and makes nothing.
+# They are BUILD-FOLDER/python/dist. A wheel serves Python 3.10 and newer, and has SQLite in it: manylinux,
+# which needs glibc 2.17, and musllinux, which needs musl 1.2. zig has both C libraries, so no container is
+# needed. In containers, and for macOS, cibuildwheel builds them, as pyproject.toml says. What builds and
+# checks them is pinned in tests/wheels.txt. If something is missing or the registry cannot be reached, it
+# says so and makes nothing.
 set -eu
 build=$PWD/$1/python
 here=tools/python
@@ -55,7 +56,8 @@ rm -rf "$out" "$build/wheels"
 mkdir -p "$build/wheels"
 say "$build/wheels/sdist.log" python -m build --no-isolation --sdist --outdir "$out" $here
 
-# make_wheel TARGET TAG: from the source archive, in a folder of its own. Python's own flags name paths of this machine.
+# make_wheel TARGET TAG: from the source archive, in a folder of its own. Python's own flags name paths of
+# this machine.
 make_wheel() (
     target=$1
     tag=$2
@@ -71,7 +73,8 @@ make_wheel() (
     # zig calls musl libc.so. Systems with musl, and auditwheel, know it by the name that Alpine gave it.
     [ "$target" != linux-musl ] || patchelf --replace-needed libc.so "libc.musl-$machine.so.1" "$extension"
     say "$build/wheels/$tag-pack.log" wheel pack --dest packed files/*
-    # It looks for what the extension needs of the C library, and for other libraries, and makes the tag of it.
+    # It looks for what the extension needs of the C library, and for other libraries, and makes the tag of
+    # it.
     say "$build/wheels/$tag-audit.log" auditwheel repair --only-plat --wheel-dir repaired packed/*.whl
     [ -e repaired/seslite-*"$tag"_*.whl ] || {
         echo "this should be $tag:" repaired/*
@@ -110,7 +113,8 @@ cibuildwheel --platform linux --archs "$machine" --print-build-identifiers $here
     exit 1
 }
 
-# An empty environment: the wheel brings all that it needs, and the programs of the README and the tests run with it.
+# An empty environment: the wheel brings all that it needs, and the programs of the README and the tests run
+# with it.
 rm -rf "$build/empty"
 "$python" -m venv "$build/empty"
 "$build/empty/bin/python" -m pip --disable-pip-version-check -q install --no-compile --only-binary seslite -c $here/tests/requirements.txt \

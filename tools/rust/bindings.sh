@@ -1,5 +1,6 @@
 #!/bin/sh
-# Generates seslite-sys/src/bindings.rs from the headers, with bindgen-cli 0.72.1 (`cargo install bindgen-cli --version 0.72.1`).
+# Generates seslite-sys/src/bindings.rs from the headers, with bindgen-cli 0.72.1 (`cargo install bindgen-cli
+# --version 0.72.1`).
 #     sh tools/rust/bindings.sh [OUTPUT]
 # The numbers of the layout assertions are those of 64-bit systems.
 set -eu

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes the packages of the crates and builds each from its package, which has the amalgamation and needs nothing around it.
+# Makes the packages of the crates and builds each from its package, which has the amalgamation and needs
+# nothing around it.
 #     sh tools/rust/package.sh BUILD [CARGO-OPTION...]     (from the top of the repository, after `make amalgamation`)
 set -eu
 build=$1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds and tests the crates, where the toolchain and the registry are, and says what is missing. From the top of the
-# repository, as `make client-rust`. CARGO_TARGET_DIR is build/rust unless it is set.
+# Builds and tests the crates, where the toolchain and the registry are, and says what is missing. From the
+# top of the repository, as `make client-rust`. CARGO_TARGET_DIR is build/rust unless it is set.
 set -eu
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/build/rust}
 SESLITE_COMMAND=${SESLITE_COMMAND:-$PWD/build/tools/seslite/seslite}
@@ -37,7 +37,8 @@ if [ -n "${SESLITE_WITH_MYSQL:-}" ]; then
         --features mysql --test calls -- servers)
 fi
 
-# The oldest Rust that Cargo.toml names: by itself, or at least by what the lints know of the standard library.
+# The oldest Rust that Cargo.toml names: by itself, or at least by what the lints know of the standard
+# library.
 if cargo +1.85 --version >/dev/null 2>&1; then
     CARGO_TARGET_DIR=$CARGO_TARGET_DIR/oldest cargo +1.85 check --quiet --locked -p seslite-sys -p seslite
 elif cargo clippy --version >/dev/null 2>&1; then
@@ -46,8 +47,8 @@ else
     echo "skipped: whether Rust 1.85 is enough, for want of it and of clippy"
 fi
 
-# Whether one program can have the crate and another user of SQLite: links = "sqlite3" allows one libsqlite3-sys. It is only
-# resolved, not built.
+# Whether one program can have the crate and another user of SQLite: links = "sqlite3" allows one
+# libsqlite3-sys. It is only resolved, not built.
 beside=$CARGO_TARGET_DIR/beside
 mkdir -p "$beside/src"
 : >"$beside/src/lib.rs"

@@ -88,7 +88,7 @@ enum MHD_Result show_app(struct request *request)
     return reply_written(request, out, &text, &len);
 }
 
-/* ----------------------------------------------------------------------------------- for google-adk's page */
+/* ---------------------------------------------------------------------------------- for google-adk's page */
 
 enum MHD_Result show_telemetry(struct request *request)
 {

@@ -33,7 +33,7 @@ static enum MHD_Result writing_fail(struct writing *writing, struct request *req
     return reply_error(request, error);
 }
 
-/* ------------------------------------------------------------------------------------------- what is asked */
+/* ------------------------------------------------------------------------------------------ what is asked */
 
 /* A name can hold slashes; what comes after it says what is asked of it. */
 struct asked {
@@ -100,7 +100,8 @@ static bool read_integer(const char *text, int64_t *number)
     return ok;
 }
 
-/* Reads the number of a version. Replies and returns false if it is not a number; NULL and "latest" are the newest. */
+/* Reads the number of a version. Replies and returns false if it is not a number; NULL and "latest" are the
+ * newest. */
 static bool read_version(struct request *request, const struct asked *asked, const int64_t **version,
                          int64_t *number, enum MHD_Result *result)
 {
@@ -178,7 +179,7 @@ static enum MHD_Result reply_artifact(struct request *request, const struct aske
     return code < 0 ? writing_fail(&writing, request, &error) : writing_reply(&writing, request);
 }
 
-/* --------------------------------------------------------------------------------------------------- lists */
+/* -------------------------------------------------------------------------------------------------- lists */
 
 /* Writes a page, after the last one. */
 static void put_page(struct request *request, FILE *out, const struct asked *asked,
@@ -261,7 +262,7 @@ enum MHD_Result show_artifact(struct request *request)
     return result;
 }
 
-/* ---------------------------------------------------------------------------------------- saving, deleting */
+/* --------------------------------------------------------------------------------------- saving, deleting */
 
 static enum MHD_Result save(struct request *request, const char *name, const struct part *part)
 {

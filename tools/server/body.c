@@ -141,7 +141,8 @@ static size_t read_fields(FILE *out, struct field *fields, size_t count, ses_tex
 
 /* --------------------------------------------------------------------------------------------------- body */
 
-/* FastAPI takes a body of another type for a text. (A page of another site can send such a body without asking.) */
+/* FastAPI takes a body of another type for a text. (A page of another site can send such a body without
+ * asking.) */
 static bool is_json(const struct request *request)
 {
     const char *type = request_header(request, MHD_HTTP_HEADER_CONTENT_TYPE);

@@ -1,6 +1,6 @@
 /*
- * Metadata of events that google-adk keeps to itself, customMetadata.__adk_internal_*: a client can neither write nor see
- * it.
+ * Metadata of events that google-adk keeps to itself, customMetadata.__adk_internal_*: a client can neither
+ * write nor see it.
  */
 #include "server.h"
 

@@ -1,7 +1,8 @@
 /*
- * Which pages may use the server. Any page that a browser shows can send requests to 127.0.0.1, and one whose name's
- * address has been changed to 127.0.0.1 ("DNS rebinding") even looks like the server's own. The rules are google-adk's: the
- * request must be addressed to this machine, and come from the server's own page or from an allowed site.
+ * Which pages may use the server. Any page that a browser shows can send requests to 127.0.0.1, and one whose
+ * name's address has been changed to 127.0.0.1 ("DNS rebinding") even looks like the server's own. The rules
+ * are google-adk's: the request must be addressed to this machine, and come from the server's own page or
+ * from an allowed site.
  */
 #include "server.h"
 

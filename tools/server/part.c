@@ -56,7 +56,7 @@ static size_t read_base64(char *text)
     return len;
 }
 
-/* ------------------------------------------------------------------------------------------------- reading */
+/* ------------------------------------------------------------------------------------------------ reading */
 
 /* A member in one of its two spellings. */
 static ses_text member(ses_text object, const char *name, const char *snake)
@@ -117,7 +117,7 @@ void part_free(struct part *part)
     free(part->display_name);
 }
 
-/* ------------------------------------------------------------------------------------------------- writing */
+/* ------------------------------------------------------------------------------------------------ writing */
 
 static void put_details(struct server *server, FILE *out, const ses_artifact_info *info)
 {

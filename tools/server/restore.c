@@ -1,7 +1,7 @@
 /*
- * The events that a session is created with: a conversation from elsewhere. They are stored as google-adk stores them. An
- * event may not pretend to be one that only google-adk makes: it changes no state, waits for no tool, and asks the user for
- * nothing. Its metadata says that it was restored.
+ * The events that a session is created with: a conversation from elsewhere. They are stored as google-adk
+ * stores them. An event may not pretend to be one that only google-adk makes: it changes no state, waits for
+ * no tool, and asks the user for nothing. Its metadata says that it was restored.
  */
 #include "server.h"
 
@@ -13,7 +13,7 @@ struct restored {
     size_t count;
 };
 
-/* --------------------------------------------------------------------------------------------- what may not */
+/* ------------------------------------------------------------------------------------------- what may not */
 
 /* Calls that google-adk makes itself, to ask the user. */
 static bool is_reserved(ses_text function)
@@ -98,7 +98,7 @@ static bool check_event(struct request *request, ses_text event, size_t index, e
     return false;
 }
 
-/* ------------------------------------------------------------------------------------------- what is stored */
+/* ----------------------------------------------------------------------------------------- what is stored */
 
 /* Writes a name in camelCase. */
 static void put_name(FILE *out, ses_text name)

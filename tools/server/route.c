@@ -99,7 +99,8 @@ static void add_method(struct methods *methods, const char *method)
         methods->len += (size_t)len;
 }
 
-/* Returns true if there is such a route, whose handler has replied. A path can have several, each for one method. */
+/* Returns true if there is such a route, whose handler has replied. A path can have several, each for one
+ * method. */
 static bool try_routes(struct request *request, const struct route *table, size_t count,
                        struct methods *methods, enum MHD_Result *result)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------- replies */
+/* ------------------------------------------------------------------------------------------------ replies */
 
 static enum MHD_Result reply_failure(struct request *request, const struct turn *turn)
 {
@@ -34,7 +34,7 @@ static enum MHD_Result reply_turn(struct request *request, struct turn *turn)
     return reply_text(request, MHD_HTTP_OK, answer, len, "application/json");
 }
 
-/* ----------------------------------------------------------------------------------------------- a message */
+/* ---------------------------------------------------------------------------------------------- a message */
 
 /* Called a second time when the turn is over. */
 enum MHD_Result post_message(struct request *request)
@@ -51,7 +51,7 @@ enum MHD_Result post_message(struct request *request)
     return turn_start(turn, request, &result) ? MHD_YES : result;
 }
 
-/* -------------------------------------------------------------------------------------------- google-adk's */
+/* ------------------------------------------------------------------------------------------- google-adk's */
 
 /* The members of the body that are looked at. Others are not for an agent like this. */
 enum { APP, USER, SESSION, MESSAGE, STREAMING, DELTA, METADATA, FIELDS };

@@ -109,8 +109,8 @@ handler route_request;
 
 /* Splits the path. Returns false if it has too many parts, an empty one, or one that contains a NUL. */
 bool request_read_path(struct request *request, const char *url);
-/* Adds to the body. Returns false if it is longer than the server takes, or out of memory. If all bodies together are too
- * long, this one is dropped. */
+/* Adds to the body. Returns false if it is longer than the server takes, or out of memory. If all bodies
+ * together are too long, this one is dropped. */
 bool request_add_body(struct request *request, const char *data, size_t len);
 /* Frees the body, or gives it to the caller. */
 void request_free_body(struct request *request);
@@ -126,7 +126,8 @@ bool read_number(const char *text, int64_t *number);
 
 /* ---- reply.c */
 
-/* Queues the response, with that type (or NULL), and gives it up. A response of NULL closes the connection. */
+/* Queues the response, with that type (or NULL), and gives it up. A response of NULL closes the
+ * connection. */
 enum MHD_Result reply_with(struct request *request, unsigned status, struct MHD_Response *response,
                            const char *type);
 enum MHD_Result reply_empty(struct request *request, unsigned status);
@@ -165,8 +166,8 @@ bool json_key_is(ses_text key, const char *name);
 /* The member of that name, the last if there are several. Its text is NULL if there is none. */
 ses_text json_member(ses_text object, const char *name);
 bool json_is_null(ses_text value); /* also if there is none */
-/* The text of a string; free it. NULL: the value is not a string, or its text contains a NUL or half of a surrogate
- * pair, or memory ran out. */
+/* The text of a string; free it. NULL: the value is not a string, or its text contains a NUL or half of a
+ * surrogate pair, or memory ran out. */
 char *json_string(ses_text value);
 /* Writes a text as a JSON string. */
 void json_put(struct server *server, FILE *out, const char *text, size_t len);
@@ -183,8 +184,8 @@ struct field {
     ses_text value; /* output; a text of NULL: it is absent or null */
 };
 
-/* Reads the body. Returns false, after a reply like that of google-adk's FastAPI, if it is not JSON or a field is wrong.
- * An empty body is only allowed if `may_be_empty`, and then has no fields. */
+/* Reads the body. Returns false, after a reply like that of google-adk's FastAPI, if it is not JSON or a
+ * field is wrong. An empty body is only allowed if `may_be_empty`, and then has no fields. */
 bool body_read(struct request *request, struct field *fields, size_t count, bool may_be_empty,
                enum MHD_Result *result);
 /* The same for a body that is itself one dictionary. */
@@ -215,7 +216,8 @@ bool preflight(struct request *request, enum MHD_Result *result);
 /* Starts, and ends, the thread that looks after all work. */
 bool work_watch_start(void);
 void work_watch_stop(void);
-/* The work of a request begins. It is given up when its time is over or the client has gone. NULL: out of memory. */
+/* The work of a request begins. It is given up when its time is over or the client has gone. NULL: out of
+ * memory. */
 struct work *work_begin(struct server *server, struct MHD_Connection *connection, const char *method,
                         const char *url);
 /* Called every 15 seconds, and once the client has left. It must not wait. */
@@ -245,8 +247,8 @@ struct span;
 /* Opens the file. NULL: it cannot be opened. */
 struct tracer *tracer_open(const char *path);
 void tracer_close(struct tracer *tracer);
-/* The span of a request; `parent` is its header traceparent, or NULL. Returns NULL if out of memory, or if the caller
- * wants no trace. */
+/* The span of a request; `parent` is its header traceparent, or NULL. Returns NULL if out of memory, or if
+ * the caller wants no trace. */
 struct span *span_begin(struct tracer *tracer, const char *method, const char *url, const char *parent);
 /* The calls of this thread are the span's children from now on; NULL: of none. */
 void span_enter(struct span *span);
@@ -255,7 +257,8 @@ void span_end(struct span *span, const char *route, unsigned status);
 /* For ses_open_options.trace. */
 void trace_call(void *tracer, const ses_trace *trace);
 
-/* ---- about.c, web.c, sessions.c, page.c, restore.c, internal.c, artifacts.c, part.c, settings.c, run.c, stream.c */
+/* ---- about.c, web.c, sessions.c, page.c, restore.c, internal.c, artifacts.c, part.c, settings.c, run.c,
+ * stream.c */
 
 handler show_health, show_version, list_apps, show_app;
 handler show_telemetry, show_graph, show_graph_image, show_builder, show_nothing, no_trace;
@@ -272,7 +275,8 @@ handler stream_events;
 enum MHD_Result reply_session(struct request *request, unsigned status, ses_session *session);
 /* Replies with the JSON of a session without what google-adk keeps to itself, and frees it. */
 enum MHD_Result reply_public_session(struct request *request, unsigned status, char *json, size_t len);
-/* Writes the metadata of an event without what only google-adk may write. Returns false if nothing is left. */
+/* Writes the metadata of an event without what only google-adk may write. Returns false if nothing is
+ * left. */
 bool write_public_metadata(FILE *out, ses_text metadata);
 /* The events that a new session begins with. NULL, after a reply, if there is one that may not be there. */
 struct restored *restored_read(struct request *request, ses_text events, enum MHD_Result *result);

@@ -167,7 +167,7 @@ enum MHD_Result create_named_session(struct request *request)
     return body_read_dict(request, &state, &result) ? create(request, &request->key, state, NULL) : result;
 }
 
-/* ---------------------------------------------------------------------------------------- showing, changing */
+/* -------------------------------------------------------------------------------------- showing, changing */
 
 static int get(struct request *request, ses_session **session, ses_error *error)
 {
@@ -186,7 +186,8 @@ enum MHD_Result show_session(struct request *request)
     return reply_session(request, MHD_HTTP_OK, session);
 }
 
-/* Appends an event that only changes state. The handle may be outdated: the change does not depend on what it shows. */
+/* Appends an event that only changes state. The handle may be outdated: the change does not depend on what it
+ * shows. */
 static int append_change(struct request *request, ses_session *session, ses_text delta, ses_error *error)
 {
     const ses_append_options options = {.size = sizeof options, .cancel = work_cancel(request->work)};

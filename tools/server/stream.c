@@ -1,9 +1,9 @@
 /*
  * Streams events, as they are stored, as server-sent events
  * (https://html.spec.whatwg.org/multipage/server-sent-events.html). A stream needs no thread: its connection
- * is suspended while there is nothing to send, and the follower's `notify` resumes it. So does the watch over all
- * work: every 15 seconds, for a comment that shows proxies and the client that the stream is alive, and when the
- * client has left.
+ * is suspended while there is nothing to send, and the follower's `notify` resumes it. So does the watch over
+ * all work: every 15 seconds, for a comment that shows proxies and the client that the stream is alive, and
+ * when the client has left.
  */
 #include "server.h"
 

@@ -1,7 +1,7 @@
 /*
- * A trace in the form of OpenTelemetry, OTLP as JSON lines (https://opentelemetry.io/docs/specs/otel/protocol/file-exporter):
- * a span for each request, and below it one for each call of the library. A collector reads the file with its receiver
- * otlpjsonfile.
+ * A trace in the form of OpenTelemetry, OTLP as JSON lines
+ * (https://opentelemetry.io/docs/specs/otel/protocol/file-exporter): a span for each request, and below it
+ * one for each call of the library. A collector reads the file with its receiver otlpjsonfile.
  */
 #include "server.h"
 
@@ -231,8 +231,8 @@ static void put_number(FILE *out, const char *before, const char *key, int64_t n
     fprintf(out, "%s{\"key\":\"%s\",\"value\":{\"intValue\":\"%" PRId64 "\"}}", before, key, number);
 }
 
-/* The names are the server's own, and a URL is encoded, so nothing needs to be escaped but what a client may send
- * nevertheless. */
+/* The names are the server's own, and a URL is encoded, so nothing needs to be escaped but what a client may
+ * send nevertheless. */
 static void put_text(FILE *out, const char *before, const char *key, const char *text, size_t len)
 {
     fprintf(out, "%s{\"key\":\"%s\",\"value\":{\"stringValue\":\"", before, key);

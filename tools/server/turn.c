@@ -1,6 +1,6 @@
 /*
- * What a turn does. The turns of a session run one at a time, in the order of their requests, even across worker processes:
- * each holds the session's lease.
+ * What a turn does. The turns of a session run one at a time, in the order of their requests, even across
+ * worker processes: each holds the session's lease.
  */
 #include "turn.h"
 
@@ -86,7 +86,8 @@ static int append_message(const struct turn *turn, const struct agent_run *run, 
     return code;
 }
 
-/* Answers with what the agent did for an earlier copy of the same request. Returns 1 if that turn did complete. */
+/* Answers with what the agent did for an earlier copy of the same request. Returns 1 if that turn did
+ * complete. */
 static int find_answer(struct turn *turn, const struct agent_run *run, int64_t message_seq, ses_error *error)
 {
     const ses_range range = {

@@ -56,8 +56,8 @@ int turn_perform(struct turn *turn, ses_error *error);
 /* Makes a turn of the session. Its id is that of the request. NULL, after a reply: it cannot be made. */
 struct turn *turn_new(struct request *request, const ses_key *key, enum answer_form form,
                       enum MHD_Result *result);
-/* Starts it in a thread. Returns false, after a reply, if there are too many turns. The turn of a request whose answer is
- * not streamed suspends its connection until it has ended. */
+/* Starts it in a thread. Returns false, after a reply, if there are too many turns. The turn of a request
+ * whose answer is not streamed suspends its connection until it has ended. */
 bool turn_start(struct turn *turn, struct request *request, enum MHD_Result *result);
 /* Replies with the answer as it comes. */
 enum MHD_Result turn_reply_stream(struct turn *turn, struct request *request);

@@ -1,6 +1,6 @@
 /*
- * The life of a turn. It runs in a thread of its own, since a model takes long, while its connection is suspended, or sends
- * what there is of the answer. A client can go away before the turn has ended.
+ * The life of a turn. It runs in a thread of its own, since a model takes long, while its connection is
+ * suspended, or sends what there is of the answer. A client can go away before the turn has ended.
  */
 #include "turn.h"
 
@@ -97,7 +97,7 @@ struct turn *turn_new(struct request *request, const ses_key *key, enum answer_f
     return turn;
 }
 
-/* -------------------------------------------------------------------------------------------------- thread */
+/* ------------------------------------------------------------------------------------------------- thread */
 
 /* After the headers were sent, an error is a message. */
 static void add_error(struct turn *turn)
@@ -205,7 +205,7 @@ bool turn_start(struct turn *turn, struct request *request, enum MHD_Result *res
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------- stream */
+/* ------------------------------------------------------------------------------------------------- stream */
 
 static ssize_t send_some(void *context, uint64_t position, char *buffer, size_t room)
 {

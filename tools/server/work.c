@@ -1,7 +1,7 @@
 /*
- * The work that a request causes. It ends when its time is over, or when its client goes away: then its handle is pulled,
- * and whatever call of the library is under way returns INTERRUPTED. (While a connection is suspended libmicrohttpd does
- * not look at it, so a thread looks at the sockets of all requests.)
+ * The work that a request causes. It ends when its time is over, or when its client goes away: then its
+ * handle is pulled, and whatever call of the library is under way returns INTERRUPTED. (While a connection is
+ * suspended libmicrohttpd does not look at it, so a thread looks at the sockets of all requests.)
  */
 #include "server.h"
 
@@ -48,7 +48,8 @@ static int64_t steady_us(void)
 
 /* --------------------------------------------------------------------------------------------- the watch */
 
-/* Whether what is to be read is the end: a client that goes away closes its side. It may also be the next request. */
+/* Whether what is to be read is the end: a client that goes away closes its side. It may also be the next
+ * request. */
 static bool has_left(const struct pollfd *socket)
 {
     char byte;
@@ -123,7 +124,8 @@ static void sleep_until_work(void)
     (void)pthread_cond_timedwait(&watch.changed, &watch.lock, &until);
 }
 
-/* It sleeps when there has been no work for a second, so that a busy server need not wake it for each request. */
+/* It sleeps when there has been no work for a second, so that a busy server need not wake it for each
+ * request. */
 static void *watch_main(void *context)
 {
     const struct timespec pause = {0, LOOK_MS * 1000000L};

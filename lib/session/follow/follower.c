@@ -36,12 +36,13 @@ int ses__follower_read(ses_follower *follower, ses_error *error)
     return SES_OK;
 }
 
-/* With fewer sessions, a look at all of them costs little. A user's sessions are all read again after that time without the
- * poller's word that nothing else has changed, because other processes do not tell what they write. */
+/* With fewer sessions, a look at all of them costs little. A user's sessions are all read again after that
+ * time without the poller's word that nothing else has changed, because other processes do not tell what they
+ * write. */
 enum { MANY_SESSIONS = 32, BLIND_US = 250000 };
 
-/* True if it is enough to look at the sessions that the listener was told of. A call that does not wait, and that nobody
- * calls when there is something, must see what other processes have written. */
+/* True if it is enough to look at the sessions that the listener was told of. A call that does not wait, and
+ * that nobody calls when there is something, must see what other processes have written. */
 static bool knows_where(const ses_follower *follower, bool first, int64_t timeout_ms)
 {
     const bool is_watched = timeout_ms != 0 || follower->listener.notify;

@@ -63,8 +63,9 @@ static int follower_new(ses_store *store, const ses_key *key, const ses_follow_o
     return ses__listener_join(store, &fresh->listener, error);
 }
 
-/* Notes the place in the session, or in each of the user's sessions: the given one, or, if none are given, the
- * current end. For a user, sessions that the places do not name are new: all their events will be given. */
+/* Notes the place in the session, or in each of the user's sessions: the given one, or, if none are given,
+ * the current end. For a user, sessions that the places do not name are new: all their events will be
+ * given. */
 static int know_items(ses_follower *follower, const struct follow_place *places, size_t count,
                       ses_error *error)
 {

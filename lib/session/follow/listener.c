@@ -113,8 +113,9 @@ int64_t ses__listener_begin(struct listener *listener, bool first, struct told *
     return unchanged_us;
 }
 
-/* With the lock held. A notification after the last look is left for the next call. A loop that was woken while `notify`
- * was not armed may have looked for the reason before it made this call, so it is notified now. */
+/* With the lock held. A notification after the last look is left for the next call. A loop that was woken
+ * while `notify` was not armed may have looked for the reason before it made this call, so it is notified
+ * now. */
 static void pass_call(struct listener *listener)
 {
     const bool is_due = listener->notified || listener->missed_wake || listener->home->closed;

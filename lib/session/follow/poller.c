@@ -94,7 +94,8 @@ static bool concerns_callers(int code)
     return code < 0 && code != SES_BUSY && code != SES_NOMEM && code != SES_INTERRUPTED;
 }
 
-/* Notifies the listeners whose sessions have changed. True if there were any. `begun_us`: when the look was. */
+/* Notifies the listeners whose sessions have changed. True if there were any. `begun_us`: when the look
+ * was. */
 static bool notify_found(struct poll *poll, int code, int64_t begun_us)
 {
     struct followers *followers = poll->followers;

@@ -4,7 +4,8 @@
 
 #include "storage/door.h"
 
-/* `given` NULL: all sessions. `user` NULL: those of all users. The texts stay the caller's. INVALID, MISUSE. */
+/* `given` NULL: all sessions. `user` NULL: those of all users. The texts stay the caller's. INVALID,
+ * MISUSE. */
 SESLITE_PRIVATE int ses__filter_take(const ses_filter *given, const char *user, struct list_filter *filter,
                                      ses_error *error);
 /* Adds it to the hash of all that a token must agree with. */

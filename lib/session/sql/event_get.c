@@ -1,4 +1,5 @@
-/* Reads one stored event by its id, and the number of events, without a handle and without reading the log. */
+/* Reads one stored event by its id, and the number of events, without a handle and without reading the
+ * log. */
 #include <string.h>
 
 #include "base/argument.h"

@@ -162,8 +162,8 @@ static int report_left_out(void *context, const ses_error *why, ses_error *error
     return ses__error_set(error, SES_INTERRUPTED, "the export: ended by the callback for what is left out");
 }
 
-/* Checks the body only enough to keep the line a line; the reader checks all of it, and so does a call that leaves out what
- * is damaged. */
+/* Checks the body only enough to keep the line a line; the reader checks all of it, and so does a call that
+ * leaves out what is damaged. */
 static int check_exported_body(const struct export_call *call, const struct event_row *row, ses_error *error)
 {
     const struct span object = ses__json_trim(row->body);

@@ -7,8 +7,8 @@
 #include "model/event/update_times.h"
 #include "session/store.h"
 
-/* The hashes of contents that were written since the session, or the name of the user's artifact, began. One may take the
- * place of another: then that one is written once more. */
+/* The hashes of contents that were written since the session, or the name of the user's artifact, began. One
+ * may take the place of another: then that one is written once more. */
 enum { EXPORTED_CONTENTS = 4096 };
 struct exported_contents {
     char (*hashes)[SHA256_HEX]; /* EXPORTED_CONTENTS of them; NULL: none yet */

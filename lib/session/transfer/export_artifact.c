@@ -7,7 +7,8 @@
 #include "seslite_artifact.h"
 #include "session/transfer/export.h"
 
-/* An import reads a session, or the versions of one name, in one transaction. Its lines have each content once. */
+/* An import reads a session, or the versions of one name, in one transaction. Its lines have each content
+ * once. */
 static int begin_contents(struct export_call *call, const char *session, struct span name, ses_error *error)
 {
     struct exported_contents *contents = &call->contents;

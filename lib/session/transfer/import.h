@@ -82,8 +82,8 @@ SESLITE_PRIVATE struct artifact_source ses__import_artifact_source(struct import
 /* The versions of one artifact of a user, whose first line was read. */
 SESLITE_PRIVATE int ses__import_artifact(struct import_call *call, ses_error *error);
 
-/* load.c: works like ses_load, within a call that has begun. Its limits are those, not the ones of the options. Without
- * `artifacts` those that the session has are not compared. */
+/* load.c: works like ses_load, within a call that has begun. Its limits are those, not the ones of the
+ * options. Without `artifacts` those that the session has are not compared. */
 SESLITE_PRIVATE int ses__load_session(ses_store *store, const ses_key *key, const ses_loaded *loaded,
                                       struct artifact_source *artifacts, const ses_load_options *options,
                                       const struct limits *limits, ses_load_result *result, ses_error *error);

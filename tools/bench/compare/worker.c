@@ -1,5 +1,6 @@
 /*
- * A store, as a worker of `make compare`: it does and times what the lines of its standard input ask for (README.md).
+ * A store, as a worker of `make compare`: it does and times what the lines of its standard input ask for
+ * (README.md).
  *
  *     worker FILE
  */

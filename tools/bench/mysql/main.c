@@ -1,9 +1,10 @@
 /*
  *     bench [--quick] [--adk PYTHON] [--json FILE] ADDRESS
  *
- * ADDRESS is that of a server used only for this, as test/mysql/server.sh prints it. Run it from the top of the repository.
- * With a Python that has google-adk and aiomysql, that is measured too. Each side is measured directly and through a proxy
- * that adds a round trip of a millisecond; all take turns. The exit code is 2 if a claim is not reached.
+ * ADDRESS is that of a server used only for this, as test/mysql/server.sh prints it. Run it from the top of
+ * the repository. With a Python that has google-adk and aiomysql, that is measured too. Each side is measured
+ * directly and through a proxy that adds a round trip of a millisecond; all take turns. The exit code is 2 if
+ * a claim is not reached.
  */
 #include "bare.h"
 
@@ -76,8 +77,9 @@ static void round_of(struct contender *contender, int far, int round)
 }
 
 /*
- * All run in each round, starting with a different one each time. The first round does not count. They run from the last to the
- * first, so that google-adk, after which the next is slower, comes before "one text", about which nothing is claimed.
+ * All run in each round, starting with a different one each time. The first round does not count. They run
+ * from the last to the first, so that google-adk, after which the next is slower, comes before "one text",
+ * about which nothing is claimed.
  */
 static void take_turns(struct contender contenders[CONTENDERS], const char *what)
 {

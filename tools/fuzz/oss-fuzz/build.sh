@@ -1,8 +1,8 @@
 #!/bin/bash -eu
-# Builds the fuzz targets as OSS-Fuzz wants them: with the compiler, flags and engine in the environment, from $SRC to $OUT.
-# The sources of SQLite, cJSON and libmicrohttpd are in $SRC; where they are not, those of the system serve, for a try without
-# OSS-Fuzz. The system on which the targets run has none of these libraries, and this one not even their headers.
-# FLAVOUR=fuzz takes what `make fuzz` has built.
+# Builds the fuzz targets as OSS-Fuzz wants them: with the compiler, flags and engine in the environment, from
+# $SRC to $OUT. The sources of SQLite, cJSON and libmicrohttpd are in $SRC; where they are not, those of the
+# system serve, for a try without OSS-Fuzz. The system on which the targets run has none of these libraries,
+# and this one not even their headers. FLAVOUR=fuzz takes what `make fuzz` has built.
 cd "$SRC/seslite"
 flavour=${FLAVOUR:-oss-fuzz}
 build=build/$flavour

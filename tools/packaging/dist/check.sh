@@ -1,8 +1,10 @@
 #!/bin/sh
-# Builds, tests and installs what `make dist` has made, as whoever downloads it would: in a folder that is no clone.
+# Builds, tests and installs what `make dist` has made, as whoever downloads it would: in a folder that is no
+# clone.
 #     sh tools/packaging/dist/check.sh DIST [BUILD]     (MAKE, CC, CFLAGS, LDFLAGS, PKG_CONFIG; TESTS: in place of the
 #                                                        quick ones)
-# BUILD is a build of the same commit with the same flags: the libraries and the command must be equal to those in it.
+# BUILD is a build of the same commit with the same flags: the libraries and the command must be equal to
+# those in it.
 set -eu
 dist=$(cd "$1" && pwd)
 build=${2:-}

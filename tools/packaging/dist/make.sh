@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the files of a release from the last commit, in OUT: the sources and the amalgamation as tarballs, an SBOM, and
-# their checksums. They are equal on all machines that have GNU tar, gzip and the same commit.
+# Makes the files of a release from the last commit, in OUT: the sources and the amalgamation as tarballs, an
+# SBOM, and their checksums. They are equal on all machines that have GNU tar, gzip and the same commit.
 #     sh tools/packaging/dist/make.sh OUT     (from the top of a clone; MAKE, AWK, TAR; SOURCE_DATE_EPOCH: the time of every
 #                                              file, in place of the commit's; SIGN: a command that signs the file after it)
 set -eu

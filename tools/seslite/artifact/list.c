@@ -43,8 +43,8 @@ static int visit(void *context, const ses_artifact_info *info)
     return EXIT_OK;
 }
 
-/* An empty list may have its reason in a session or user that is not there: names that were given in full were
- * not looked for. */
+/* An empty list may have its reason in a session or user that is not there: names that were given in full
+ * were not looked for. */
 static int report_none(struct run *run)
 {
     const char *name = run->values[OPTION_VERSIONS];

@@ -14,7 +14,7 @@
 
 static const int64_t max_bytes = INT64_C(64) << 30;
 
-/* ------------------------------------------------------------------------------------------- what is given */
+/* ------------------------------------------------------------------------------------------ what is given */
 
 /* The type that the ending of a file's name stands for. NULL: unknown. */
 static const char *type_by_name(const char *name)

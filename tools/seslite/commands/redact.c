@@ -71,7 +71,7 @@ static int read_numbers(struct redacting *own)
     return say_usage(own->run, "--events is a list of fewer than %d numbers, such as 12,15-17", NUMBERS_MAX);
 }
 
-/* --------------------------------------------------------------------------------------------- the options */
+/* -------------------------------------------------------------------------------------------- the options */
 
 static int take_finder(struct redacting *own)
 {
@@ -92,7 +92,8 @@ static int take_finder(struct redacting *own)
     return status;
 }
 
-/* Where all sessions of an app are visited, the copies are, too: a dry run would count them once for each relative. */
+/* Where all sessions of an app are visited, the copies are, too: a dry run would count them once for each
+ * relative. */
 static bool takes_forks(const struct run *run)
 {
     const bool visits_all = given(run, OPTION_EVERYTHING) && !given(run, OPTION_USER);
@@ -124,7 +125,7 @@ static int take_options(struct redacting *own)
     return given(run, OPTION_EVENTS) ? read_numbers(own) : take_finder(own);
 }
 
-/* ------------------------------------------------------------------------------------------------ redacting */
+/* ---------------------------------------------------------------------------------------------- redacting */
 
 static int redact_session(struct redacting *own, const ses_key *key)
 {

@@ -5,8 +5,8 @@
  *     apps/APP/users/USER/sessions/SESSION/artifacts/PATH/versions/N/{FILE,metadata.json}
  *
  * PATH is the name of the artifact, without "user:", and FILE its last part. A name that would lead anywhere
- * else is refused. Each version is complete or absent: until it is, its folder is called .N.pending, which the
- * service and import pass over. Only the owner may read what is written.
+ * else is refused. Each version is complete or absent: until it is, its folder is called .N.pending, which
+ * the service and import pass over. Only the owner may read what is written.
  */
 #ifndef EXPORT_ARTIFACT_TREE_H
 #define EXPORT_ARTIFACT_TREE_H

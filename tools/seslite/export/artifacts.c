@@ -56,8 +56,8 @@ static void put_custom(struct export *export, const ses_artifact_info *info, str
     text_free(&custom);
 }
 
-/* As google-adk writes it, but without the address of the file: it asks where the folder is. It reads what has no
- * type as a text. */
+/* As google-adk writes it, but without the address of the file: it asks where the folder is. It reads what
+ * has no type as a text. */
 static void make_metadata(struct export *export, const ses_artifact_info *info, const ses_artifact_info *read,
                           struct text *json)
 {
@@ -147,7 +147,7 @@ static int write_version(void *context, const ses_artifact_info *info)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------ the walk */
+/* ----------------------------------------------------------------------------------------------- the walk */
 
 /* The list of a session has its user's artifacts, too, which are written once. */
 static int give_artifact(void *context, const ses_artifact_info *info)

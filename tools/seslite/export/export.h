@@ -79,7 +79,8 @@ int export_report(struct export *export);
 int export_inline(struct export *export, const ses_session *session, struct span *json, char **inlined);
 /* Returns the event `json` as google-adk's services read it, borrowed until the next call. */
 struct span export_event(struct export *export, const ses_event *event, struct span json, struct text *room);
-/* Replaces lone surrogates in a JSON text by U+FFFD. Returns false if it is nested deeper than google-adk reads. */
+/* Replaces lone surrogates in a JSON text by U+FFFD. Returns false if it is nested deeper than google-adk
+ * reads. */
 bool export_mend(struct export *export, struct text *text);
 
 /* vertex.c: the session in the form of Vertex's API. */

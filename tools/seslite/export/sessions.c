@@ -37,7 +37,8 @@ static void add_file_name(struct text *path, const char *id)
     }
 }
 
-/* FNV-1a (datatracker.ietf.org/doc/html/draft-eastlake-fnv), continued from the last result, of a name with its NUL. */
+/* FNV-1a (datatracker.ietf.org/doc/html/draft-eastlake-fnv), continued from the last result, of a name with
+ * its NUL. */
 static uint64_t hash_name(uint64_t hash, const char *name)
 {
     const size_t size = strlen(name) + 1;

@@ -6,8 +6,8 @@
 
 #include "seslite.h"
 
-/* Reads SES_KEY_BYTES, or as many pairs of hexadecimal digits, to the end of the descriptor. A newline may follow the digits.
- * False: it has anything else. */
+/* Reads SES_KEY_BYTES, or as many pairs of hexadecimal digits, to the end of the descriptor. A newline may
+ * follow the digits. False: it has anything else. */
 bool key_read(int fd, unsigned char key[SES_KEY_BYTES]);
 void key_wipe(void *memory, size_t bytes);
 

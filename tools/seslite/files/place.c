@@ -28,8 +28,8 @@ static int open_mysql(const char *place, const ses_open_options *options, ses_st
 #define open_mysql NULL
 #endif
 
-/* The engines for servers, by the schemes of their addresses. `open` is NULL if this command lacks the engine,
- * which `option` builds in. */
+/* The engines for servers, by the schemes of their addresses. `open` is NULL if this command lacks the
+ * engine, which `option` builds in. */
 static const struct server {
     const char *scheme;
     open_server *open;

@@ -271,7 +271,7 @@ static int walk_version(struct folder_walk *walk, int fd, const char *name)
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ the walk */
+/* ----------------------------------------------------------------------------------------------- the walk */
 
 static int walk_versions(struct folder_walk *walk, int fd, const char *name)
 {

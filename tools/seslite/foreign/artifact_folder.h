@@ -4,8 +4,8 @@
  *     apps/APP/users/USER/artifacts/PATH/versions/N/{FILE,metadata.json}
  *     apps/APP/users/USER/sessions/SESSION/artifacts/PATH/versions/N/{FILE,metadata.json}
  *
- * PATH is the name of the artifact, and FILE its last part. Whoever wrote the folder is not trusted: no link in
- * it is followed, and what metadata.json says of names and places is not read.
+ * PATH is the name of the artifact, and FILE its last part. Whoever wrote the folder is not trusted: no link
+ * in it is followed, and what metadata.json says of names and places is not read.
  */
 #ifndef FOREIGN_ARTIFACT_FOLDER_H
 #define FOREIGN_ARTIFACT_FOLDER_H

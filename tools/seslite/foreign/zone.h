@@ -4,8 +4,9 @@
 
 #include "base/common.h"
 
-/* Sets the zone of the process, through TZ: "UTC", "+05:30", "Europe/Berlin", or "local" for the system's. Call
- * it before threads start, since they may read the environment. Fails with INVALID if there is no such zone. */
+/* Sets the zone of the process, through TZ: "UTC", "+05:30", "Europe/Berlin", or "local" for the system's.
+ * Call it before threads start, since they may read the environment. Fails with INVALID if there is no such
+ * zone. */
 int zone_set(const char *name, ses_error *error);
 
 /* Seconds by which the clocks of the zone are ahead of UTC at a moment. */

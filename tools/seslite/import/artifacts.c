@@ -39,7 +39,7 @@ static bool is_chosen(const struct run *run, const struct folder_artifact *artif
            (!key->session || (artifact->session && strcmp(key->session, artifact->session) == 0));
 }
 
-/* --------------------------------------------------------------------------------------- what is here already */
+/* ----------------------------------------------------------------------------------- what is here already */
 
 static void add_hash(struct here *here, const char *hash)
 {

@@ -9,7 +9,8 @@
 #include "foreign/loose.h"
 #include "json/reader.h"
 
-/* The state is converted to lines for ses_store_import, so that keys of other programs are written like our own. */
+/* The state is converted to lines for ses_store_import, so that keys of other programs are written like our
+ * own. */
 struct key_lines {
     struct text text;
     size_t given;

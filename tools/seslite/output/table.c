@@ -59,7 +59,8 @@ static void shrink(struct table *table, size_t width)
     }
 }
 
-/* The rows to come may be longer than those that are known, so the last column gets all the room that the terminal has. */
+/* The rows to come may be longer than those that are known, so the last column gets all the room that the
+ * terminal has. */
 static void widen_last(struct table *table, size_t width)
 {
     const size_t last = table->column_count - 1;

@@ -10,8 +10,8 @@
  * EXIT_OK, or prints the choices. */
 int choose_artifacts(struct run *run);
 
-/* Calls `visit` for the newest version of each artifact, or for each version of the one of that name, until it
- * returns something other than EXIT_OK. */
+/* Calls `visit` for the newest version of each artifact, or for each version of the one of that name, until
+ * it returns something other than EXIT_OK. */
 typedef int visit_artifact(void *context, const ses_artifact_info *info);
 int each_artifact(struct run *run, const char *name, visit_artifact *visit, void *context);
 

@@ -237,7 +237,8 @@ static int look_up(struct run *run, bool *known)
 }
 
 /* With --yes an id must be complete: nobody confirms the session that was found, and a script that runs twice
- * would delete another one. So must it be where another session would get what was meant for a missing one. */
+ * would delete another one. So must it be where another session would get what was meant for a missing
+ * one. */
 static int decide_session(struct choices *choices)
 {
     struct run *run = choices->run;

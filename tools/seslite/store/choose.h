@@ -11,8 +11,8 @@ int open_place(const struct run *run, const char *path, const ses_open_options *
 /* Open the store read-only, or also for writing. It must exist. Return EXIT_OK, or print the error. */
 int open_to_read(struct run *run);
 int open_to_write(struct run *run);
-/* Opens it read-only; for a search for words, which brings their index up to date, also for writing if it may be
- * written and needs no upgrade. */
+/* Opens it read-only; for a search for words, which brings their index up to date, also for writing if it may
+ * be written and needs no upgrade. */
 int open_to_search(struct run *run);
 /* Adds the key of --key-fd, and what --linked allows. */
 void give_access(const struct run *run, ses_open_options *options);

@@ -69,8 +69,8 @@ static void copy_from(struct finder *finder, const char *text, size_t len)
     }
 }
 
-/* Matches the copy from the byte `from` on. Where the length can be given, regexec does not measure the rest of the text for
- * each match. */
+/* Matches the copy from the byte `from` on. Where the length can be given, regexec does not measure the rest
+ * of the text for each match. */
 static bool match_pattern(const struct finder *finder, size_t from, size_t *begin, size_t *end)
 {
     const int flags = from > 0 ? REG_NOTBOL : 0;

@@ -22,7 +22,8 @@ struct finder {
     struct text copy; /* of the text that is searched */
 };
 
-/* Begins with a text, or (NULL) an extended regular expression of POSIX. False: it is not one; `*why` says so. */
+/* Begins with a text, or (NULL) an extended regular expression of POSIX. False: it is not one; `*why` says
+ * so. */
 bool finder_begin(struct finder *finder, const char *text, const char *pattern, bool ignore_case,
                   struct text *why);
 void finder_end(struct finder *finder);

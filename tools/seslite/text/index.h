@@ -19,7 +19,8 @@ struct index {
 
 /* The number of the text, or 0 if it has none. */
 int64_t index_find(const struct index *index, const char *text, size_t len);
-/* Gives the text a number other than 0. If it already has one, keeps and returns that, otherwise returns 0. */
+/* Gives the text a number other than 0. If it already has one, keeps and returns that, otherwise returns
+ * 0. */
 int64_t index_add(struct index *index, const char *text, size_t len, int64_t number);
 void index_free(struct index *index);
 

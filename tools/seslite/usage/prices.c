@@ -8,7 +8,7 @@
 #include "output/out.h"
 #include "write/input.h"
 
-/* ------------------------------------------------------------------------------------------------ the file */
+/* ----------------------------------------------------------------------------------------------- the file */
 
 /* The prices of a model. */
 static const char *const price_names[] = {"prompt", "cached", "candidates", "thoughts", "toolUse", NULL};

@@ -1,7 +1,8 @@
 /*
- * The library, and SQLite with it unless the build tag libsqlite3 asks for the system's. They are one translation unit,
- * in which every symbol of SQLite is static: so a program can hold another SQLite as well, such as go-sqlite3's.
- * (package.sh puts the two amalgamations here. They have the names of headers, or cgo would compile them alone.)
+ * The library, and SQLite with it unless the build tag libsqlite3 asks for the system's. They are one
+ * translation unit, in which every symbol of SQLite is static: so a program can hold another SQLite as well,
+ * such as go-sqlite3's. (package.sh puts the two amalgamations here. They have the names of headers, or cgo
+ * would compile them alone.)
  */
 #define _DEFAULT_SOURCE
 #define _FILE_OFFSET_BITS 64

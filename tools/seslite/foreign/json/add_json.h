@@ -1,4 +1,5 @@
-/* JSON added to a text, member by member. A name gets a comma before it unless it is the first after a brace. */
+/* JSON added to a text, member by member. A name gets a comma before it unless it is the first after a
+ * brace. */
 #ifndef FOREIGN_JSON_ADD_JSON_H
 #define FOREIGN_JSON_ADD_JSON_H
 

@@ -27,8 +27,8 @@ struct own_entry *own_state_find(const struct own_state *state, struct span key)
     return (struct own_entry *)ses__table_find(&state->table, &like);
 }
 
-/* The keys come from a file that anybody may have written, so the hash has a seed, unless the system is out of
- * random numbers. */
+/* The keys come from a file that anybody may have written, so the hash has a seed, unless the system is out
+ * of random numbers. */
 static struct own_entry *add(struct own_state *state, struct span key)
 {
     struct own_entry *entry = allocate(sizeof *entry + key.len + 1);

@@ -26,9 +26,9 @@ struct page {
     struct output output;
     struct redactor redactor;
     struct images images;
-    /* Permits the page's own style and script, and no other, to the content security policy. The page stays the
-     * same each time it is opened, but every text in it was stored before the nonce was made, so that no text
-     * can contain it. */
+    /* Permits the page's own style and script, and no other, to the content security policy. The page stays
+     * the same each time it is opened, but every text in it was stored before the nonce was made, so that no
+     * text can contain it. */
     char nonce[NONCE_SIZE];
 };
 
