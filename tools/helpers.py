@@ -4,8 +4,8 @@
     python3 tools/helpers.py               # a line for each room
     python3 tools/helpers.py lib/json      # the helpers below that folder, and its long functions, by name
 
-A helper is a static function of at most 14 lines that one place calls, and that is in no table. CONTRIBUTING.md
-says when one is worth its name. At most a tenth of the functions should be helpers, and none has more than 80 lines.
+A helper is a static function of a C file with at most 14 lines that one place calls, and that is in no table.
+CONTRIBUTING.md says when one is worth its name. At most a tenth of the functions should be helpers, and none has more than 80 lines.
 """
 import collections
 import pathlib
@@ -42,6 +42,7 @@ def main() -> None:
         count["lines"] += text.count("\n")
         for name, line, lines, helper in functions(text):
             count["functions"] += 1
+            helper = helper and path.suffix == ".c"
             count["helpers"] += helper
             count["screen"] += lines > SCREEN
             count["limit"] += lines > LIMIT

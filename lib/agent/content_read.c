@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "json/decimal.h"
 #include "json/object.h"
-#include "model/event/compaction.h"
+#include "model/event/stored_event.h"
 
 /* Fields of a ses_text: a text, decoded, and a value as it is. */
 static int read_ses_text(void *into, const struct json_found *found, ses_error *error)

@@ -9,7 +9,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "model/event/event.h"
-#include "model/state/typed.h"
+#include "model/state/state.h"
 #include "session/handle.h"
 
 /* The output to save: the key, and the text as a JSON string. Both are empty if there is none. */

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "json/reader.h"
 #include "base/utf8.h"
-#include "model/state/typed.h"
+#include "model/state/state.h"
 #include "session/handle.h"
 
 /* The value of a key, or SES_ABSENT. */

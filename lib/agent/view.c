@@ -6,7 +6,7 @@
 #include "base/argument.h"
 #include "base/error.h"
 #include "json/writer.h"
-#include "model/state/typed.h"
+#include "model/state/state.h"
 
 /* ------------------------------------------------------------------------------------------ one value */
 

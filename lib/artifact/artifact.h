@@ -2,7 +2,7 @@
 #ifndef SESLITE_ARTIFACT_ARTIFACT_H
 #define SESLITE_ARTIFACT_ARTIFACT_H
 
-#include "model/event/artifact_names.h"
+#include "model/event/artifacts.h"
 #include "seslite_artifact.h"
 #include "session/session.h"
 #include "storage/sql/rows/artifact.h"

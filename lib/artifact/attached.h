@@ -6,7 +6,7 @@
 
 #include "artifact/artifact.h"
 #include "artifact/offload.h"
-#include "model/event/artifact_names.h"
+#include "model/event/artifacts.h"
 #include "session/append_artifacts.h"
 
 struct attached {

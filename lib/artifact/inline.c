@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "json/base64.h"
 #include "json/writer.h"
-#include "model/event/part_data.h"
+#include "model/event/artifacts.h"
 
 /* ------------------------------------------------------------------------------------------------- bytes */
 

@@ -1,7 +1,7 @@
 #include "artifact/offload.h"
 
 #include "json/base64.h"
-#include "model/event/part_data.h"
+#include "model/event/artifacts.h"
 
 /* ------------------------------------------------------------------------------------------- the event */
 

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "json/writer.h"
-#include "model/event/artifact_names.h"
+#include "model/event/artifacts.h"
 
 /* ----------------------------------------------------------------------------------------------- values */
 

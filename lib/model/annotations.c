@@ -171,15 +171,6 @@ bool ses__annotating_names(const struct annotating *change, struct span name)
     return found;
 }
 
-/* Compares the names of the next labels of two sorted lists, at least one of which has a next. */
-static int compare_next(const struct annotations *before, size_t old, const struct annotating *change,
-                        size_t given)
-{
-    if (given == change->label_count)
-        return -1;
-    return old == before->label_count ? 1 : strcmp(before->labels[old].name, change->labels[given].name);
-}
-
 int ses__annotations_change(struct annotations *after, const struct annotations *before,
                             const struct annotating *change, ses_error *error)
 {
@@ -189,8 +180,12 @@ int ses__annotations_change(struct annotations *after, const struct annotations 
 
     ses__annotations_free(after); /* of an earlier run */
     bool ok = !title || ses__annotations_put_title(after, ses__span_of(title));
+    /* Both lists are sorted by name. */
     while (ok && (old < before->label_count || given < change->label_count)) {
-        const int order = compare_next(before, old, change, given);
+        const int order = given == change->label_count ? -1
+                          : old == before->label_count
+                              ? 1
+                              : strcmp(before->labels[old].name, change->labels[given].name);
         const ses_label *label = order < 0 ? &before->labels[old] : &change->labels[given];
         old += order <= 0;
         given += order >= 0;

@@ -97,25 +97,20 @@ static bool note_bond_call(struct bonds *bonds, struct calls *calls, const struc
     return ses__calls_add(calls, function->id, function->name, &call->call);
 }
 
-static bool note_bond_response(struct bonds *bonds, struct calls *calls,
-                               const struct stored_function *function, int64_t seq)
-{
-    struct bond_call *call = (struct bond_call *)ses__calls_answer(calls, function->id, function->name);
-
-    if (!call)
-        return true;
-    call->answered = true;
-    return ses__bonds_add(bonds, call->seq, seq);
-}
-
 static bool note_bond_functions(struct bonds *bonds, struct calls *calls, const struct stored_event *event,
                                 int64_t seq)
 {
     bool ok = true;
 
     for (size_t i = 0; i < event->function_count && ok; i++) {
-        if (event->functions[i].is_response)
-            ok = note_bond_response(bonds, calls, &event->functions[i], seq);
+        const struct stored_function *function = &event->functions[i];
+        if (!function->is_response)
+            continue;
+        struct bond_call *call = (struct bond_call *)ses__calls_answer(calls, function->id, function->name);
+        if (call) {
+            call->answered = true;
+            ok = ses__bonds_add(bonds, call->seq, seq);
+        }
     }
     for (size_t i = 0; i < event->function_count && ok; i++) {
         if (!event->functions[i].is_response)

@@ -4,8 +4,8 @@
  *
  * A response with an id belongs to the last call of that id before it, and to earlier calls of that id that
  * had no response yet. Within an event, responses come before calls. Which call a response answers can depend
- * on which events are live, and a rewind may be taken back. So the bonds of the whole log and those among live
- * events both count.
+ * on which events are live, and a rewind may be taken back. So the bonds of the whole log and those among
+ * live events both count.
  */
 #ifndef SESLITE_MODEL_BONDS_H
 #define SESLITE_MODEL_BONDS_H

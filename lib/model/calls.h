@@ -1,10 +1,10 @@
 /*
- * A book of function calls, by which to find those that a response belongs to. A response with an id belongs to
- * calls of that id before it. A response without an id belongs to the oldest call of its name that has no
+ * A book of function calls, by which to find those that a response belongs to. A response with an id belongs
+ * to calls of that id before it. A response without an id belongs to the oldest call of its name that has no
  * response yet. An empty id counts as no id.
  *
- * Its users decide in which order they add the calls and responses of one event, and which of several calls of
- * an id count.
+ * Its users decide in which order they add the calls and responses of one event, and which of several calls
+ * of an id count.
  */
 #ifndef SESLITE_MODEL_CALLS_H
 #define SESLITE_MODEL_CALLS_H

@@ -5,21 +5,7 @@
 
 /* --------------------------------------------------------------------------------------------- the delta */
 
-/* Adds the change of one key, which is in either state or in both. NULL: the key is not in that state. */
-static int add_change(struct buffer *text, size_t start, struct state_entry *then, struct state_entry *now,
-                      ses_error *error)
-{
-    int code = SES_OK;
-
-    if (then && now && ses__span_is(ses__state_entry_value(then), ses__state_entry_value(now)))
-        return SES_OK;
-    code = ses__state_entry_check(then ? then : now, error);
-    if (code == SES_OK)
-        ses__json_add_member(text, start, ses__state_entry_span(then ? then : now),
-                             then ? ses__state_entry_value(then) : TOMBSTONE_VALUE);
-    return code;
-}
-
+/* Adds the changes that lead from `now` to `then`. */
 static int add_changes(struct buffer *text, const struct state *then, const struct state *now,
                        ses_error *error)
 {
@@ -33,11 +19,18 @@ static int add_changes(struct buffer *text, const struct state *then, const stru
     int code = old && new ? SES_OK : ses__error_nomem(error);
 
     while (code == SES_OK && (i < old_count || k < new_count)) {
-        int order = i == old_count ? 1
-                    : k == new_count
-                        ? -1
-                        : ses__span_order(ses__state_entry_span(old[i]), ses__state_entry_span(new[k]));
-        code = add_change(text, start, order <= 0 ? old[i] : NULL, order >= 0 ? new[k] : NULL, error);
+        const int order = i == old_count ? 1
+                          : k == new_count
+                              ? -1
+                              : ses__span_order(ses__state_entry_span(old[i]), ses__state_entry_span(new[k]));
+        struct state_entry *entry = order <= 0 ? old[i] : new[k];
+        const bool stays =
+            order == 0 && ses__span_is(ses__state_entry_value(entry), ses__state_entry_value(new[k]));
+        if (!stays)
+            code = ses__state_entry_check(entry, error);
+        if (!stays && code == SES_OK)
+            ses__json_add_member(text, start, ses__state_entry_span(entry),
+                                 order <= 0 ? ses__state_entry_value(entry) : TOMBSTONE_VALUE);
         i += order <= 0;
         k += order >= 0;
     }

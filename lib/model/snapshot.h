@@ -62,8 +62,8 @@ SESLITE_PRIVATE void ses__advance_free(struct advance *advance);
 /* To be called first, if the stored log does not continue the snapshot's: its events up to `keep_seq` stay,
  * and all stored scopes must be read again. */
 SESLITE_PRIVATE void ses__advance_restart(struct advance *advance, int64_t keep_seq);
-/* Adds an event that another writer stored, and its changes of session state; after a restart also one that the snapshot
- * has, as it is now. CORRUPT: it cannot be read. */
+/* Adds an event that another writer stored, and its changes of session state; after a restart also one that
+ * the snapshot has, as it is now. CORRUPT: it cannot be read. */
 SESLITE_PRIVATE int ses__advance_read_event(struct advance *advance, const struct event_row *row,
                                             ses_error *error);
 /* Adds an event that this handle appended. `from` is the first scope whose changes it applies. */

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "session/session.h"
-#include "model/state/typed.h"
+#include "model/state/state.h"
 
 int ses_state_json(const ses_session *session, const char **json, size_t *len, ses_error *error)
 {

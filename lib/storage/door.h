@@ -14,7 +14,7 @@
 #define SESLITE_STORAGE_DOOR_H
 
 #include "base/limits.h"
-#include "model/event/live.h"
+#include "model/event/log.h"
 #include "model/event/range.h"
 #include "model/snapshot.h"
 

@@ -1,5 +1,5 @@
 /* What rewinds leave of a log, held against a plain list of its numbers. */
-#include "model/event/live.h"
+#include "model/event/log.h"
 
 #include "base/memory.h"
 #include "random.h"

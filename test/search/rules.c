@@ -3,7 +3,7 @@
  * an index that was made by other rules would keep words of deleted events, and not find others. A change of
  * the rules takes the next number.
  */
-#include "model/words/characters.h"
+#include "model/words/words.h"
 #include "model/words/event_words.h"
 #include "model/words/index_text.h"
 #include "storage/sql/rows/words.h"

@@ -1,5 +1,4 @@
 /* Words of texts in many scripts, in the form in which they are compared. */
-#include "model/words/characters.h"
 #include "model/words/words.h"
 
 #include "support.h"

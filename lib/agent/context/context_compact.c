@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "agent/context/context.h"
-#include "model/event/coverage.h"
+#include "model/event/log.h"
 
 /* Collects the ranges, from the newest to the oldest. */
 static bool find_ranges(const struct context_work *work, struct coverage *ranges)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "model/event/artifact_names.h"
+#include "model/event/artifacts.h"
 #include "seslite_artifact.h"
 #include "storage/sql/rows/artifact.h"
 #include "storage/sql/rows/session.h"

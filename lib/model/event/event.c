@@ -181,32 +181,27 @@ static int join_extras(struct event_draft *draft, size_t end, ses_error *error)
     return code;
 }
 
-static int read_envelope(struct event_draft *draft, struct json_reader *reader, ses_error *error)
-{
-    size_t front = (size_t)(reader->at - reader->text) + 1;
-    /* The first edit is at the front of the object, for a missing id or time. */
-    int code = draft_edit(draft, front, front, (struct span){NULL, 0}, error);
-
-    if (code == SES_OK)
-        code = ses__json_read_object(reader, &event_fields, draft, error);
-    if (code == SES_OK && draft->extras)
-        code = join_extras(draft, (size_t)(reader->at - 1 - reader->text), error);
-    if (code == SES_OK && !ses__json_finish(reader))
-        code = ses__json_error(reader, error);
-    return code;
-}
-
 int ses__event_read(struct event_draft *draft, struct span text, ses_error *error)
 {
     static const struct span empty = {"", 0};
     struct json_reader reader;
     int code = ses__json_start_object(&reader, text, "an event", error);
+    const size_t front = (size_t)(reader.at - reader.text) + 1;
 
     reader.arena = &draft->arena;
     draft->text = text;
     draft->row.invocation_id = empty;
     draft->row.author = empty;
-    return code == SES_OK ? read_envelope(draft, &reader, error) : code;
+    /* The first edit is at the front of the object, for a missing id or time. */
+    if (code == SES_OK)
+        code = draft_edit(draft, front, front, (struct span){NULL, 0}, error);
+    if (code == SES_OK)
+        code = ses__json_read_object(&reader, &event_fields, draft, error);
+    if (code == SES_OK && draft->extras)
+        code = join_extras(draft, (size_t)(reader.at - 1 - reader.text), error);
+    if (code == SES_OK && !ses__json_finish(&reader))
+        code = ses__json_error(&reader, error);
+    return code;
 }
 
 /* -------------------------------------------------------------------------------------------- sealing */

@@ -65,25 +65,6 @@ void ses__event_list_reverse(struct event_list *list)
     }
 }
 
-static void move_event(ses_event *event, const struct arena_move *move)
-{
-    event->id = ses__moved(move, event->id);
-    event->invocation_id = ses__moved(move, event->invocation_id);
-    event->author = ses__moved(move, event->author);
-    event->branch = ses__moved(move, event->branch);
-    event->json = ses__moved(move, event->json);
-}
-
-static void move_events(struct event_list *list, const struct arena_move *move)
-{
-    if ((uintptr_t)move->to == move->from)
-        return;
-    for (size_t i = 0; i < list->count; i++) {
-        list->items[i] = ses__moved(move, list->items[i]);
-        move_event(list->items[i], move);
-    }
-}
-
 bool ses__event_list_trim(struct event_list *list, struct arena *arena)
 {
     struct arena_move move;
@@ -96,6 +77,14 @@ bool ses__event_list_trim(struct event_list *list, struct arena *arena)
     }
     if (!ses__arena_trim(arena, &move))
         return false;
-    move_events(list, &move);
+    for (size_t i = 0; i < list->count && (uintptr_t)move.to != move.from; i++) {
+        ses_event *event = ses__moved(&move, list->items[i]);
+        event->id = ses__moved(&move, event->id);
+        event->invocation_id = ses__moved(&move, event->invocation_id);
+        event->author = ses__moved(&move, event->author);
+        event->branch = ses__moved(&move, event->branch);
+        event->json = ses__moved(&move, event->json);
+        list->items[i] = event;
+    }
     return true;
 }

@@ -33,14 +33,6 @@ int ses__range_take(const ses_range *given, struct range *range, ses_error *erro
     return SES_OK;
 }
 
-/* Checks the id of an event or an invocation; the latter may have any length. */
-static int check_point_id(const char *id, ses_error *error)
-{
-    int code = ses__check_argument(id, "point.id", error);
-    return code == SES_OK && id[0] == '\0' ? ses__error_set(error, SES_INVALID, "point: the id is empty")
-                                           : code;
-}
-
 int ses__point_take(const ses_point *given, struct point *point, ses_error *error)
 {
     ses_point own;
@@ -57,7 +49,10 @@ int ses__point_take(const ses_point *given, struct point *point, ses_error *erro
         return own.seq >= 0 ? SES_OK : ses__error_set(error, SES_INVALID, "point: seq is negative");
     case SES_POINT_EVENT:
     case SES_POINT_INVOCATION:
-        return check_point_id(own.id, error);
+        code = ses__check_argument(own.id, "point.id", error);
+        if (code == SES_OK && own.id[0] == '\0') /* that of an invocation may have any length */
+            code = ses__error_set(error, SES_INVALID, "point: the id is empty");
+        return code;
     default:
         return ses__error_set(error, SES_MISUSE, "point: kind is not one of SES_POINT_*");
     }

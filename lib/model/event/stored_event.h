@@ -7,9 +7,9 @@
 #define SESLITE_MODEL_EVENT_STORED_EVENT_H
 
 #include "base/memory.h"
-#include "model/event/compaction.h"
-#include "model/state/delta.h"
+#include "json/object.h"
 #include "model/event/rows.h"
+#include "model/state/delta.h"
 
 /* A function call, or a response to one, in the order of the parts. */
 struct stored_function {
@@ -18,6 +18,24 @@ struct stored_function {
     struct span name; /* empty: none */
     struct span args; /* the arguments of a call, an object in the body; without text: none */
 };
+
+#define NO_BOUND INT64_MIN
+
+/* The `compaction` of an event's actions: a summary that replaces the events of a period. */
+struct compaction {
+    int64_t from_us; /* NO_BOUND: it is absent, or not a time */
+    int64_t to_us;
+    struct span content; /* as it is in the text; without text: none */
+};
+
+/* Reads a field that is a struct compaction. */
+SESLITE_PRIVATE int ses__compaction_read(void *into, const struct json_found *found, ses_error *error);
+
+/* Without a start, an end or a content, the event counts as an ordinary event. */
+static inline bool ses__compacts(const struct compaction *compaction)
+{
+    return compaction->content.ptr && compaction->from_us != NO_BOUND && compaction->to_us != NO_BOUND;
+}
 
 struct stored_event {
     struct arena *arena; /* holds decoded texts; its allocator is the lists' */

@@ -65,13 +65,6 @@ void ses__changes_free(struct changes *changes)
     ses__arena_free(&changes->arena);
 }
 
-static bool index_names(struct changes *changes)
-{
-    changes->by_name = ses__arena_new(&changes->arena, changes->delta.count * sizeof *changes->by_name);
-    changes->name_count = changes->by_name ? ses__delta_settle(&changes->delta, changes->by_name) : 0;
-    return changes->by_name != NULL;
-}
-
 const struct delta_op *ses__changes_find(const struct changes *changes, struct span name)
 {
     size_t low = 0;
@@ -111,7 +104,11 @@ int ses__changes_settle(struct changes *changes, ses_error *error)
 {
     if (changes->delta.count == 0)
         return SES_OK;
-    return index_names(changes) && print_members(changes) ? SES_OK : ses__error_nomem(error);
+    changes->by_name = ses__arena_new(&changes->arena, changes->delta.count * sizeof *changes->by_name);
+    if (!changes->by_name)
+        return ses__error_nomem(error);
+    changes->name_count = ses__delta_settle(&changes->delta, changes->by_name);
+    return print_members(changes) ? SES_OK : ses__error_nomem(error);
 }
 
 /* -------------------------------------------------------------------------------------------- reading */
@@ -243,27 +240,96 @@ int ses__delta_read_text(struct span text, unsigned depth, struct arena *arena, 
     return code;
 }
 
-static int check_expected_scopes(const struct delta *seen, ses_error *error)
-{
-    for (size_t i = 0; i < seen->count; i++) {
-        if (!ses__scope_is_shared(seen->ops[i].scope))
-            return ses__error_set(
-                error, SES_INVALID,
-                "the state key \"%.200s\" is not shared: only app: and user: keys can be expected",
-                seen->ops[i].name.ptr);
-    }
-    return SES_OK;
-}
-
 int ses__expected_read(struct changes *seen, struct span text, ses_error *error)
 {
     int code = ses__delta_read_text(text, 0, &seen->arena, &seen->delta, error);
 
-    if (code == SES_OK)
-        code = check_expected_scopes(&seen->delta, error);
+    for (size_t i = 0; i < seen->delta.count && code == SES_OK; i++) {
+        if (!ses__scope_is_shared(seen->delta.ops[i].scope))
+            code = ses__error_set(
+                error, SES_INVALID,
+                "the state key \"%.200s\" is not shared: only app: and user: keys can be expected",
+                seen->delta.ops[i].name.ptr);
+    }
     if (code != SES_OK && error) {
         ses__error_prefix(error, "append options: `expected`: ");
         error->offset = -1; /* it would be taken for an offset in the event */
     }
     return code;
+}
+
+/* -------------------------------------------------------------------------------------- the initial state */
+
+/* Compares, ignoring white space between tokens, because an indented file has other white space in a delta
+ * than in the state. */
+static bool is_same_json(struct span a, struct span b)
+{
+    bool in_string = false;
+    size_t i = 0;
+    size_t j = 0;
+
+    for (;; i++, j++) {
+        while (!in_string && i < a.len && ses__json_is_space(a.ptr[i]))
+            i++;
+        while (!in_string && j < b.len && ses__json_is_space(b.ptr[j]))
+            j++;
+        if (i == a.len || j == b.len)
+            return i == a.len && j == b.len;
+        if (a.ptr[i] != b.ptr[j])
+            return false;
+        if (in_string && a.ptr[i] == '\\' && i + 1 < a.len && j + 1 < b.len && a.ptr[i + 1] == b.ptr[j + 1]) {
+            i++; /* an escaped quote does not end the string */
+            j++;
+        } else if (a.ptr[i] == '"') {
+            in_string = !in_string;
+        }
+    }
+}
+
+static int contradicts(const struct delta_op *op, ses_error *error)
+{
+    return ses__error_set(error, SES_INVALID,
+                          "it contradicts the events, which lead to another value of the key \"%.200s\"",
+                          op->name.ptr);
+}
+
+/* Checks that the touched keys before `name`, or all, are removed in the end. */
+static int pass_removed(const struct changes *touched, size_t *next, const struct span *name,
+                        ses_error *error)
+{
+    for (; *next < touched->name_count; ++*next) {
+        const struct delta_op *op = touched->by_name[*next];
+        if (name && ses__span_order(op->name, *name) >= 0)
+            break;
+        if (!op->removes)
+            return contradicts(op, error);
+    }
+    return SES_OK;
+}
+
+/* Walks both lists, which are sorted, together. */
+int ses__initial_find(const struct changes *final, const struct changes *touched, struct buffer *initial,
+                      ses_error *error)
+{
+    size_t next = 0;
+
+    ses__buffer_add(initial, "{", 1);
+    for (size_t i = 0; i < final->name_count; i++) {
+        const struct delta_op *op = final->by_name[i];
+        if (op->scope != SCOPE_SESSION)
+            continue;
+        int code = pass_removed(touched, &next, &op->name, error);
+        if (code != SES_OK)
+            return code;
+        if (next == touched->name_count || ses__span_order(touched->by_name[next]->name, op->name) != 0)
+            /* No event has set it, so a string equal to the tombstone can only be an ordinary value: it is
+             * written with an escape. */
+            ses__json_add_member(initial, 1, op->name, op->removes ? TOMBSTONE_AS_TEXT : op->value);
+        else if (touched->by_name[next]->removes || !is_same_json(touched->by_name[next]->value, op->value))
+            return contradicts(op, error);
+        else
+            next++;
+    }
+    ses__buffer_add(initial, "}", 1);
+    return initial->failed ? ses__error_nomem(error) : pass_removed(touched, &next, NULL, error);
 }

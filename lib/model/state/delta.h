@@ -28,7 +28,8 @@ SESLITE_PRIVATE bool ses__delta_add(struct delta *delta, const ses_allocator *al
 /* Returns the operation of a member with that name, plain text with a NUL after it, and that value. */
 SESLITE_PRIVATE struct delta_op ses__delta_op(struct span name, struct span value);
 
-/* Sorts the operations by name, and keeps the last of each in `last`, which has room for all. Returns how many these are. */
+/* Sorts the operations by name, and keeps the last of each in `last`, which has room for all. Returns how
+ * many these are. */
 SESLITE_PRIVATE size_t ses__delta_settle(const struct delta *delta, const struct delta_op **last);
 
 /* State changes that are given in addition to an event. They are merged into its own delta, and win. */
@@ -65,5 +66,11 @@ SESLITE_PRIVATE int ses__delta_merge(struct json_reader *reader, struct arena *a
  * event. */
 SESLITE_PRIVATE int ses__delta_read_text(struct span text, unsigned depth, struct arena *arena,
                                          struct delta *delta, ses_error *error);
+
+/* Finds the state that a session began with, from the one that it ended with: adds it to the buffer as an
+ * object. It is the final state's own keys that no event has touched. Both lists are settled. INVALID: the
+ * events do not lead to the final state. NOMEM. */
+SESLITE_PRIVATE int ses__initial_find(const struct changes *final, const struct changes *touched,
+                                      struct buffer *initial, ses_error *error);
 
 #endif

@@ -107,4 +107,17 @@ SESLITE_PRIVATE void ses__state_apply_some(struct state *state, struct state_cha
                                            size_t end);
 SESLITE_PRIVATE void ses__state_changes_free(struct state *state, struct state_changes *changes);
 
+/* ---- values, JSON text that was accepted before, as C types. `name` is the key's, for messages. */
+
+/* All return TYPE if the value has another JSON type, and RANGE if it does not fit. */
+SESLITE_PRIVATE int ses__typed_int64(struct span value, const char *name, int64_t *number, ses_error *error);
+SESLITE_PRIVATE int ses__typed_double(struct span value, const char *name, double *number, ses_error *error);
+SESLITE_PRIVATE int ses__typed_bool(struct span value, const char *name, int *flag, ses_error *error);
+/* Gives the unescaped string, with a NUL after it. Free it with ses__memory_free. */
+SESLITE_PRIVATE int ses__typed_text(struct span value, const char *name, const ses_allocator *allocator,
+                                    char **text, size_t *len, ses_error *error);
+/* Adds the unescaped string to the buffer, which may fail. */
+SESLITE_PRIVATE int ses__typed_add_text(struct span value, const char *name, struct buffer *buffer,
+                                        ses_error *error);
+
 #endif

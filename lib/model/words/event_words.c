@@ -2,15 +2,15 @@
 
 #include "json/reader.h"
 
-/* ------------------------------------------------------------------------------------ the texts of an event */
+/* ---------------------------------------------------------------------------------- the texts of an event */
 
 struct texts {
     struct json_reader reader;
     void (*take)(struct texts *texts, struct json_string text);
 };
 
-/* The levels of an event in which a key has a fixed meaning: those of a call are in content.parts[].functionCall. Its
- * arguments are below, and may have any keys. */
+/* The levels of an event in which a key has a fixed meaning: those of a call are in
+ * content.parts[].functionCall. Its arguments are below, and may have any keys. */
 enum { LEVELS_OF_CONTENT = 5 };
 
 static bool is_one_of(struct json_string key, const char *const *names, size_t count)
@@ -83,7 +83,7 @@ static void visit_event(struct texts *texts, struct span body)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ its words */
+/* ---------------------------------------------------------------------------------------------- its words */
 
 struct words_taken {
     struct texts texts;

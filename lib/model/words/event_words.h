@@ -13,8 +13,8 @@ struct snippet {
     size_t found;     /* where the words begin that are looked for */
 };
 
-/* Finds the text to which the words at this place belong, and up to `most` bytes of it around them, as plain text in
- * `out`. */
+/* Finds the text to which the words at this place belong, and up to `most` bytes of it around them, as plain
+ * text in `out`. */
 SESLITE_PRIVATE void ses__event_snippet(struct span body, size_t place, size_t most, struct buffer *words,
                                         struct buffer *out, struct snippet *snippet);
 

@@ -1,11 +1,10 @@
 #include "model/words/index_text.h"
 
 #include "base/utf8.h"
-#include "model/words/characters.h"
 #include "model/words/words.h"
 
-/* A longer word is indexed by its begin. (On PostgreSQL a lexeme has at most 2 KiB.) Of a long term only so many words are
- * looked for. */
+/* A longer word is indexed by its begin. (On PostgreSQL a lexeme has at most 2 KiB.) Of a long term only so
+ * many words are looked for. */
 enum { INDEXED_WORD_MAX = 255, INDEXED_TERM_MAX = 20 };
 
 static bool is_of_word(char byte)
@@ -13,7 +12,8 @@ static bool is_of_word(char byte)
     return (unsigned char)byte >= WORD_MARKS_BELOW;
 }
 
-/* Takes the next word, cut to what is indexed, and the mark before it (of the first word of a term: any). False: there is none. */
+/* Takes the next word, cut to what is indexed, and the mark before it (of the first word of a term: any).
+ * False: there is none. */
 static bool next_word(struct span *words, char *mark, struct span *word)
 {
     size_t len = 0;
@@ -37,7 +37,7 @@ static bool next_word(struct span *words, char *mark, struct span *word)
     return len > 0;
 }
 
-/* -------------------------------------------------------------------------------- what is indexed of a text */
+/* ------------------------------------------------------------------------------ what is indexed of a text */
 
 /* From here on are Han and Hangul, below it kana and the scripts of Southeast Asia. */
 enum { MANY_LETTERS_FROM = 0x3400 };

@@ -1,11 +1,11 @@
 /*
- * The words of events and of searches, in the form in which an engine's index takes them: with a blank between
- * them. An index may find more events than match a search, so each event is looked at again.
+ * The words of events and of searches, in the form in which an engine's index takes them: with a blank
+ * between them. An index may find more events than match a search, so each event is looked at again.
  *
  * An index does not know the order of words. In a script without spaces, where each character is a word, the
- * index therefore gets, for each character, a run of characters that begins with it: three in scripts with few
- * letters (kana, Thai, ...), otherwise two, or fewer at the end. A search for fewer characters looks for all
- * runs that begin with them.
+ * index therefore gets, for each character, a run of characters that begins with it: three in scripts with
+ * few letters (kana, Thai, ...), otherwise two, or fewer at the end. A search for fewer characters looks for
+ * all runs that begin with them.
  */
 #ifndef SESLITE_MODEL_WORDS_INDEX_TEXT_H
 #define SESLITE_MODEL_WORDS_INDEX_TEXT_H
@@ -32,8 +32,8 @@ SESLITE_PRIVATE void ses__index_text(const struct buffer *words, struct buffer *
 SESLITE_PRIVATE void ses__index_query(const struct terms *terms, const struct words_syntax *syntax,
                                       const char *owner, struct buffer *out);
 
-/* A check compares the words of an index with those of the events by the sum of their weights. The weight of a word is its
- * hash with its event, so no order and no memory is needed. */
+/* A check compares the words of an index with those of the events by the sum of their weights. The weight of
+ * a word is its hash with its event, so no order and no memory is needed. */
 SESLITE_PRIVATE uint64_t ses__word_weight(const struct hash_seed *seed, int64_t session_id, int64_t seq,
                                           struct span word);
 

@@ -43,16 +43,6 @@ static int add_term(struct terms *terms, struct span text, ses_error *error)
     return SES_OK;
 }
 
-static void point_to_terms(struct terms *terms)
-{
-    const char *at = terms->words.data;
-
-    for (size_t i = 0; i < terms->count; i++) {
-        terms->items[i].ptr = at + 1;
-        at += terms->items[i].len + 1;
-    }
-}
-
 int ses__terms_take(struct terms *terms, struct span text, unsigned flags, const ses_allocator *allocator,
                     ses_error *error)
 {
@@ -70,8 +60,11 @@ int ses__terms_take(struct terms *terms, struct span text, unsigned flags, const
         code = ses__error_nomem(error);
     if (code == SES_OK && terms->count == 0)
         code = ses__error_set(error, SES_INVALID, "words: there is no word to search for");
-    if (code == SES_OK)
-        point_to_terms(terms);
+    const char *at = terms->words.data;
+    for (size_t i = 0; i < terms->count && code == SES_OK; i++) {
+        terms->items[i].ptr = at + 1;
+        at += terms->items[i].len + 1;
+    }
     return code;
 }
 

@@ -14,7 +14,8 @@ struct terms {
     bool any; /* one of them suffices */
 };
 
-/* `flags` are those of a search. INVALID: there is no word in the text; LIMIT: it is too long. Free them in any case. */
+/* `flags` are those of a search. INVALID: there is no word in the text; LIMIT: it is too long. Free them in
+ * any case. */
 SESLITE_PRIVATE int ses__terms_take(struct terms *terms, struct span text, unsigned flags,
                                     const ses_allocator *allocator, ses_error *error);
 SESLITE_PRIVATE void ses__terms_free(struct terms *terms);

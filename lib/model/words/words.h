@@ -1,6 +1,7 @@
 /*
- * Words of a text, in the form in which they are compared: folded to small letters without accents. Scripts that are
- * written without spaces have a word for each character. A byte before each word says how it follows the one before.
+ * Words of a text, in the form in which they are compared: folded to small letters without accents. Scripts
+ * that are written without spaces have a word for each character. A byte before each word says how it follows
+ * the one before.
  */
 #ifndef SESLITE_MODEL_WORDS_WORDS_H
 #define SESLITE_MODEL_WORDS_WORDS_H
@@ -29,5 +30,22 @@ SESLITE_PRIVATE void ses__words_next_text(struct words *words);
 SESLITE_PRIVATE void ses__words_add(struct words *words, uint32_t character);
 /* Adds plain text. A byte that is not UTF-8 separates words. */
 SESLITE_PRIVATE void ses__words_add_text(struct words *words, struct span text);
+
+/* ---- the properties of Unicode characters that words need */
+
+/* As tools/words.py numbers them. */
+enum character_kind {
+    CHARACTER_BREAK = 0,  /* separates words */
+    CHARACTER_WORD = 1,   /* part of a word: a letter, a digit, a vowel sign */
+    CHARACTER_ALONE = 2,  /* a word by itself, of a script that is written without spaces; or a symbol */
+    CHARACTER_NOTHING = 3 /* as if it were not there: an accent, a soft hyphen */
+};
+
+SESLITE_PRIVATE enum character_kind ses__character_kind(uint32_t character);
+/* Returns the small letter without accents, of the usual width. */
+SESLITE_PRIVATE uint32_t ses__character_folded(uint32_t character);
+/* Returns the Hangul syllable of two letters, or of a syllable and its last letter, or the kana of a letter
+ * and the mark that makes it voiced; 0: they make none. */
+SESLITE_PRIVATE uint32_t ses__character_composed(uint32_t first, uint32_t second);
 
 #endif

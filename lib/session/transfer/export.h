@@ -4,7 +4,7 @@
 
 #include "base/crc32.h"
 #include "base/sha256/sha256.h"
-#include "model/event/update_times.h"
+#include "model/event/log.h"
 #include "session/store.h"
 
 /* The hashes of contents that were written since the session, or the name of the user's artifact, began. One

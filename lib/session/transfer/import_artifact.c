@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "json/object.h"
 #include "model/event/timestamp.h"
-#include "model/state/typed.h"
+#include "model/state/state.h"
 #include "seslite_artifact.h"
 #include "session/transfer/import.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "json/object.h"
-#include "model/state/typed.h"
+#include "model/state/state.h"
 
 enum { READ_AT_ONCE = 64 * 1024 };
 

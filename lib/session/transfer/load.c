@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/event/artifact_names.h"
+#include "model/event/artifacts.h"
 #include "model/event/event.h"
 #include "model/event/timestamp.h"
 #include "session/followers.h"

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "json/object.h"
 #include "model/event/event.h"
-#include "model/state/initial.h"
+#include "model/state/delta.h"
 #include "model/event/timestamp.h"
 #include "session/transfer/import.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/event/artifact_names.h"
+#include "model/event/artifacts.h"
 #include "model/event/stored_event.h"
 #include "storage/sql/history/artifacts.h"
 #include "storage/sql/rows/event.h"

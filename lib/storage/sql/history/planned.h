@@ -7,7 +7,7 @@
 #define SESLITE_STORAGE_SQL_HISTORY_PLANNED_H
 
 #include "model/bonds.h"
-#include "model/event/live.h"
+#include "model/event/log.h"
 #include "model/replay.h"
 #include "storage/door.h"
 #include "storage/sql/history/artifacts.h"

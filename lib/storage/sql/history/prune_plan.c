@@ -1,7 +1,7 @@
 #include "storage/sql/history/planned.h"
 
 #include "base/error.h"
-#include "model/event/coverage.h"
+#include "model/event/log.h"
 #include "storage/sql/rows/event.h"
 
 /* The changes of state that are kept until it is known how far this step goes. */

@@ -1,6 +1,6 @@
 /* The rows of a session that come from elsewhere: copied from another within the file, or loaded. */
 #include "base/error.h"
-#include "model/event/artifact_names.h"
+#include "model/event/artifacts.h"
 #include "storage/sql/rows/parts.h"
 
 /* Rows that belong to a session as a whole. */

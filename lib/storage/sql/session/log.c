@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "model/event/runs.h"
+#include "model/event/log.h"
 #include "storage/sql/session/jobs.h"
 
 int ses__log_check_epoch(const struct session_ref *ref, const struct session_row *row, ses_error *error)

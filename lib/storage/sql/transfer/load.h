@@ -3,7 +3,7 @@
 #define SESLITE_STORAGE_SQL_TRANSFER_LOAD_H
 
 #include "model/replay.h"
-#include "model/event/update_times.h"
+#include "model/event/log.h"
 #include "storage/sql/rows/artifact.h"
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/session.h"

@@ -4,7 +4,7 @@
 #define SESLITE_STORAGE_SQL_UPKEEP_CHECK_H
 
 #include "base/memory.h"
-#include "model/event/runs.h"
+#include "model/event/log.h"
 #include "model/usage/usage.h"
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/words.h"

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "model/event/artifact_names.h"
+#include "model/event/artifacts.h"
 #include "model/event/timestamp.h"
 #include "storage/sql/rows/artifact.h"
 #include "storage/sql/rows/parts.h"

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "model/event/event.h"
 #include "model/replay.h"
-#include "model/event/update_times.h"
+#include "model/event/log.h"
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/upkeep/check.h"
 #include "storage/sql/rows/parts.h"

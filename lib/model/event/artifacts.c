@@ -1,6 +1,44 @@
-#include "model/event/artifact_names.h"
+#include "model/event/artifacts.h"
 
 #include <string.h>
+
+/* ------------------------------------------------------------------------------------------------ members */
+
+static bool enter_value(struct json_reader *reader, struct span value, enum json_type type)
+{
+    ses__json_start(reader, value.ptr, value.len);
+    return ses__json_peek(reader) == type && ses__json_enter(reader);
+}
+
+static bool is_named(struct json_string key, const char *name, const char *other)
+{
+    return ses__json_string_is(key, name) || ses__json_string_is(key, other);
+}
+
+struct found_member {
+    struct span whole; /* from its key on */
+    struct span value;
+};
+
+/* The last member of that name. */
+static struct found_member member_of(struct span object, const char *name, const char *other)
+{
+    struct found_member found = {{NULL, 0}, {NULL, 0}};
+    struct json_reader reader;
+    struct json_string key;
+    struct span value;
+
+    if (!object.ptr || !enter_value(&reader, object, JSON_OBJECT))
+        return found;
+    while (ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
+        if (!is_named(key, name, other))
+            continue;
+        found.value = ses__json_trim(value);
+        found.whole.ptr = key.raw.ptr - 1;
+        found.whole.len = (size_t)(found.value.ptr + found.value.len - found.whole.ptr);
+    }
+    return found;
+}
 
 /* ------------------------------------------------------------------------------------------- the delta */
 
@@ -13,26 +51,6 @@ static bool take_value_of(struct json_reader *reader, struct span *value)
     return taken;
 }
 
-static bool is_named(struct json_string key, const char *name, const char *other)
-{
-    return ses__json_string_is(key, name) || ses__json_string_is(key, other);
-}
-
-static void outline_actions(struct span actions, struct artifact_outline *outline)
-{
-    struct json_reader reader;
-    struct json_string key;
-    struct span value;
-
-    ses__json_start(&reader, actions.ptr, actions.len);
-    if (ses__json_peek(&reader) != JSON_OBJECT || !ses__json_enter(&reader))
-        return;
-    while (ses__json_member(&reader, &key) && take_value_of(&reader, &value)) {
-        if (is_named(key, "artifactDelta", "artifact_delta"))
-            outline->delta = value;
-    }
-}
-
 bool ses__artifact_outline(struct span event, struct artifact_outline *outline)
 {
     struct json_reader reader;
@@ -40,8 +58,7 @@ bool ses__artifact_outline(struct span event, struct artifact_outline *outline)
     struct span value;
 
     *outline = (struct artifact_outline){.object = ses__json_trim(event)};
-    ses__json_start(&reader, event.ptr, event.len);
-    if (ses__json_peek(&reader) != JSON_OBJECT || !ses__json_enter(&reader))
+    if (!enter_value(&reader, event, JSON_OBJECT))
         return false;
     while (ses__json_member(&reader, &key) && take_value_of(&reader, &value)) {
         const enum json_type type = ses__json_type_of(value);
@@ -56,18 +73,13 @@ bool ses__artifact_outline(struct span event, struct artifact_outline *outline)
     }
     if (!ses__json_finish(&reader))
         return false;
-    if (outline->actions.ptr)
-        outline_actions(outline->actions, outline);
+    outline->delta = member_of(outline->actions, "artifactDelta", "artifact_delta").value;
     return true;
 }
 
 void ses__artifact_delta_open(struct artifact_delta_walk *walk, struct span delta)
 {
-    walk->any = delta.ptr != NULL;
-    if (!walk->any)
-        return;
-    ses__json_start(&walk->reader, delta.ptr, delta.len);
-    walk->any = ses__json_peek(&walk->reader) == JSON_OBJECT && ses__json_enter(&walk->reader);
+    walk->any = delta.ptr && enter_value(&walk->reader, delta, JSON_OBJECT);
 }
 
 int64_t ses__artifact_version_of(struct span value)
@@ -156,4 +168,52 @@ bool ses__artifact_uri_find(struct span text, size_t *at, struct json_string *ur
             return true;
     }
     return false;
+}
+
+/* -------------------------------------------------------------------------------------------------- parts */
+
+static struct span string_member(struct span object, const char *name, const char *other)
+{
+    const struct span value = member_of(object, name, other).value;
+    const struct span none = {NULL, 0};
+    return value.ptr && value.ptr[0] == '"' ? value : none;
+}
+
+static struct part_data data_of(struct found_member member, struct span source)
+{
+    return (struct part_data){.whole = member.whole,
+                              .source = source,
+                              .mime_type = string_member(member.value, "mimeType", "mime_type"),
+                              .display_name = string_member(member.value, "displayName", "display_name")};
+}
+
+struct part_data ses__part_inline_data(struct span part)
+{
+    const struct found_member member = member_of(part, "inlineData", "inline_data");
+    return data_of(member, string_member(member.value, "data", "data"));
+}
+
+struct part_data ses__part_file_data(struct span part)
+{
+    const struct found_member member = member_of(part, "fileData", "file_data");
+    return data_of(member, string_member(member.value, "fileUri", "file_uri"));
+}
+
+void ses__parts_open(struct part_walk *walk, struct span content)
+{
+    const struct span parts = member_of(content, "parts", "parts").value;
+    walk->any = parts.ptr && enter_value(&walk->reader, parts, JSON_ARRAY);
+}
+
+bool ses__parts_next(struct part_walk *walk, struct span *part)
+{
+    if (!walk->any || !ses__json_element(&walk->reader) || !ses__json_skip(&walk->reader, part))
+        return false;
+    *part = ses__json_trim(*part);
+    return true;
+}
+
+struct span ses__event_content(struct span event)
+{
+    return member_of(event, "content", "content").value;
 }

@@ -1,7 +1,7 @@
-/* The artifacts that an event names: in `actions.artifactDelta`, an object of names and versions, and by
- * address. */
-#ifndef SESLITE_MODEL_EVENT_ARTIFACT_NAMES_H
-#define SESLITE_MODEL_EVENT_ARTIFACT_NAMES_H
+/* The artifacts that an event names, in `actions.artifactDelta`, an object of names and versions, and by
+ * address; and the data in the parts of its content, or to which they refer. */
+#ifndef SESLITE_MODEL_EVENT_ARTIFACTS_H
+#define SESLITE_MODEL_EVENT_ARTIFACTS_H
 
 #include <string.h>
 
@@ -65,5 +65,30 @@ SESLITE_PRIVATE bool ses__artifact_uri_next(struct artifact_uri_walk *walk, stru
 
 /* Finds the next string in an accepted event that begins as an address does. `*at` is 0 at first. */
 SESLITE_PRIVATE bool ses__artifact_uri_find(struct span text, size_t *at, struct json_string *uri);
+
+/* ---- parts */
+
+/* A member `inlineData` or `fileData` of a part. */
+struct part_data {
+    struct span whole;  /* from its key on; without a pointer: the part has none */
+    struct span source; /* its `data`, or its `fileUri`. This and the others are JSON strings, in quotes; */
+    struct span mime_type; /* without a pointer: absent, or not a string */
+    struct span display_name;
+};
+
+/* Give the last member of that kind. The part is a value that was accepted before, without white space around
+ * it. */
+SESLITE_PRIVATE struct part_data ses__part_inline_data(struct span part);
+SESLITE_PRIVATE struct part_data ses__part_file_data(struct span part);
+
+/* A walk over the parts of a content; one that has no array of parts has none. */
+struct part_walk {
+    struct json_reader reader;
+    bool any;
+};
+SESLITE_PRIVATE void ses__parts_open(struct part_walk *walk, struct span content);
+SESLITE_PRIVATE bool ses__parts_next(struct part_walk *walk, struct span *part);
+/* Returns the value of an event's `content`; without a pointer: it has none. */
+SESLITE_PRIVATE struct span ses__event_content(struct span event);
 
 #endif
