@@ -116,7 +116,7 @@ LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open po
     program/seslite_import program/seslite_import_bad program/seslite_import_large \
     program/seslite_create program/seslite_append program/server_streams \
     program/seslite_html program/seslite_html_safe program/seslite_html_browser \
-    postgres/proxy postgres/replica mysql/failover mysql/faults postgres/upgrade mysql/upgrade \
+    postgres/proxy postgres/replica mysql/failover mysql/galera mysql/faults postgres/upgrade mysql/upgrade \
     storage/upgrade_stopped storage/upgrade_beside program/seslite_upgrade storage/cells
 
 # What asks a PostgreSQL server looks at the statements' texts, which the library keeps to itself.

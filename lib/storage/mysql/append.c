@@ -124,11 +124,11 @@ static int run_whole(struct db *db, void *context, ses_error *error)
     struct query session;
 
     ses__advance_free(&op->advance); /* of an earlier run */
+    ses__my_join(my);
     ask_session(&session, db, op, error);
     ask_event(db, &draft->row);
     ask_keys(db, &draft->delta);
     ask_touch(db, op, draft->row.time_us);
-    ses__my_join(my);
     int code = ses__remote_commit(db, error);
     if (code != SES_OK && code != SES_UNKNOWN && must_look(my)) {
         my->base.again = false;

@@ -136,7 +136,7 @@ static bool take_statement(struct my *my, const struct my_awaited *awaited)
 {
     const struct mysql_statement *statement = awaited->statement;
 
-    for (int part = my->is_block && awaited->kind != MY_ROWS ? 0 : statement->parts; part > 0; part--) {
+    for (int part = my->is_block && awaited->kind != MY_ROWS ? 0 : awaited->answers; part > 0; part--) {
         if (!read_answer(my, statement->name))
             return false;
         MYSQL_RES *rows = mysql_field_count(my->conn) > 0 ? read_rows(my, statement->name) : NULL;
@@ -292,28 +292,43 @@ static void count_bytes(const struct my *my, const struct value *values)
         meter->bytes_in += values[i].type == SQL_INT ? 0 : (int64_t)values[i].text.len;
 }
 
-/* Adds a text that belongs to the awaited statement. */
-static void add(struct my *my, struct my_awaited awaited, const char *sql, const struct value *values)
+/*
+ * Adds a text that belongs to the awaited statement; in a cluster the first part of it. Returns the rest.
+ *
+ * A node of a cluster aborts a transaction that another node's has overtaken. If that happens between two statements that were
+ * sent as one text, the node goes on with the next one, outside of any transaction. (In a block it does not.) So each is
+ * sent by itself.
+ */
+static const char *add(struct my *my, struct my_awaited awaited, const char *sql, const struct value *values)
 {
     const struct mysql_statement *statement = awaited.statement;
     const size_t len = my->text.len;
 
     if (my->base.code != SES_OK)
-        return;
+        return "";
     ses__buffer_add(&my->text, ";", len > 0);
-    ses__my_format(my, sql, statement->parameters, values, sql == statement->executing && !my->is_mariadb);
+    const char *rest = ses__my_format(my, sql, statement->parameters, values,
+                                      sql == statement->executing && !my->is_mariadb);
+    awaited.answers = my->is_cluster ? 1 : statement->parts;
+    if (*rest) {
+        awaited.kind = MY_CHANGES;
+        awaited.run = NULL;
+    }
     if (my->text.failed || my->head.failed ||
         !ses__memory_grow(my->base.db.allocator, &my->awaited, &my->awaited_capacity, my->awaited_count + 1,
                           sizeof *my->awaited)) {
         empty_text(my);
         my->awaited_count = 0;
         ses__remote_fail(&my->base, SES_NOMEM, statement->name);
-        return;
+        return "";
     }
     make_room(my, len, statement);
     my->awaited[my->awaited_count++] = awaited;
     if (awaited.keeps)
         *awaited.keeps = ASKED_TO_KEEP;
+    if (my->is_cluster && my->head.len == 0 && awaited.kind != MY_ENDS)
+        (void)ses__my_settle(my);
+    return rest;
 }
 
 /* False: the transaction has failed. */
@@ -343,7 +358,8 @@ static bool is_prepared(const struct my *my, const struct mysql_statement *state
 static void keep(struct my *my, const struct mysql_statement *statement, const char *sql, enum kept *keeps)
 {
     if (*keeps == NOT_KEPT)
-        add(my, (struct my_awaited){MY_CHANGES, statement, NULL, NULL, keeps}, sql, NULL);
+        (void)add(my, (struct my_awaited){.kind = MY_CHANGES, .statement = statement, .keeps = keeps}, sql,
+                  NULL);
 }
 
 void ses__my_keep(struct my *my, const struct statement *source, enum kept *keeps)
@@ -359,14 +375,16 @@ void ses__my_collect(struct my *my, const struct statement *source, const struct
 {
     const struct mysql_statement *statement = &ses__mysql_statements[ses__statement_slot(source)];
     const bool prepared = is_prepared(my, statement, values);
-    const char *text = my->base.writes && statement->locked ? statement->locked : statement->text;
+    const char *rest = my->base.writes && statement->locked ? statement->locked : statement->text;
 
     if (!is_ready(my, statement->name))
         return;
     if (prepared)
         keep(my, statement, statement->preparing, &my->kept[KEEPS_PREPARED + statement->prepared - 1]);
-    add(my, (struct my_awaited){kind, statement, run, NULL, NULL}, prepared ? statement->executing : text,
-        values);
+    if (prepared)
+        rest = statement->executing;
+    while (*rest)
+        rest = add(my, (struct my_awaited){.kind = kind, .statement = statement, .run = run}, rest, values);
     count_bytes(my, values);
 }
 
@@ -376,6 +394,8 @@ void ses__my_must_change(struct db *db, const char *table)
 
     if (my->awaited_count > 0)
         my->awaited[my->awaited_count - 1].table = table;
+    else if (my->is_cluster && my->base.code == SES_OK && my->base.changed != 1)
+        ses__remote_refuse_unchanged(&my->base, table);
 }
 
 void ses__my_abandon(struct my *my, const struct my_run *run)

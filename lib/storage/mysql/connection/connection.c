@@ -40,7 +40,11 @@ static const char setup_sql[] =
     " SESSION unique_checks = 1, SESSION sql_safe_updates = 0, SESSION sql_big_selects = 1,"
     " SESSION sql_select_limit = 18446744073709551615, SESSION sql_auto_is_null = 0,"
     " SESSION group_concat_max_len = 16777216, @ses_mark = concat('seslite ', uuid());"
-    "SELECT get_lock(@ses_mark, 0), @ses_mark, @@max_allowed_packet";
+    "SELECT get_lock(@ses_mark, 0), @ses_mark, @@max_allowed_packet /*M!100600 , (SELECT count(*)"
+    " FROM information_schema.global_variables WHERE variable_name = 'WSREP_ON' AND variable_value = 'ON') */";
+
+/* A transaction that reads begins when the node has applied what was acknowledged elsewhere. */
+static const char cluster_sql[] = "SET SESSION wsrep_sync_wait = 1";
 
 /* The bytes of a packet besides statements. */
 enum { PACKET_HEADER = 64 };
@@ -55,11 +59,14 @@ static int set_up(struct my *my, ses_error *error)
         memcpy(my->mark, row[1], strlen(row[1]) + 1);
         my->packet_bytes = (size_t)ses__my_number(row[2]) - PACKET_HEADER;
         my->is_mariadb = mariadb_connection(my->conn);
+        my->is_cluster = mysql_num_fields(rows) > 3 && row[3] && row[3][0] == '1';
         my->kept[KEEPS_READ] = KEPT;
     } else {
         ses__my_fail(my, "setting up a connection");
     }
     mysql_free_result(rows);
+    if (my->is_cluster)
+        mysql_free_result(ses__my_script(my, cluster_sql));
     if (my->base.code != SES_OK && error)
         *error = my->base.error;
     if (my->base.code == SES_IO) { /* another connection may work */

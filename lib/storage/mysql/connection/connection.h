@@ -35,6 +35,7 @@ struct my_awaited {
     enum my_kind kind;
     const struct mysql_statement *statement; /* NULL: a text of several statements */
     struct my_run *run;                      /* that wants the rows; NULL: nobody does */
+    int answers;                             /* before those that END gives a block */
     const char *table;                       /* one row of it must change; NULL: any number */
     enum kept *keeps;                        /* the connection does from then on; or NULL */
 };
@@ -57,6 +58,7 @@ struct my {
     enum kept kept[KEEPS_COUNT];
     bool is_plain;      /* nothing is prepared: the server has no room for more */
     bool is_mariadb;    /* takes any values for prepared statements, and blocks; MySQL takes only variables */
+    bool is_cluster;    /* of Galera */
     struct buffer text; /* statements that have not been sent */
     struct buffer head; /* is sent before them: the beginning of a block, or a SET of so many variables */
     int variables;
@@ -109,9 +111,10 @@ SESLITE_PRIVATE void ses__my_lock(struct db *db, enum scope scope, int64_t owner
 
 /* ---- format.c */
 
-/* Adds a statement with its values to the text; or with variables that get these values before. */
-SESLITE_PRIVATE void ses__my_format(struct my *my, const char *sql, int parameters,
-                                    const struct value *values, bool as_variables);
+/* Adds a statement with its values to the text; or with variables that get these values before. In a cluster it ends at a
+ * semicolon. Returns the rest of the statement. */
+SESLITE_PRIVATE const char *ses__my_format(struct my *my, const char *sql, int parameters,
+                                           const struct value *values, bool as_variables);
 /* The number in a text. */
 SESLITE_PRIVATE int64_t ses__my_number(const char *text);
 
@@ -126,7 +129,8 @@ SESLITE_PRIVATE void ses__my_keep(struct my *my, const struct statement *source,
 SESLITE_PRIVATE void ses__my_abandon(struct my *my, const struct my_run *run);
 /* Sends what was collected, and waits for all answers. Returns the first failure of the transaction, or SES_OK. */
 SESLITE_PRIVATE int ses__my_settle(struct my *my);
-/* If the server can, it runs the statements as a block, with one answer besides rows: nobody looks at what each has changed. */
+/* If the server can, it runs the statements that follow, and those that have not been sent, as a block, with one answer besides
+ * rows: nobody looks at what each has changed. */
 SESLITE_PRIVATE void ses__my_join(struct my *my);
 /* Sends what was collected, without waiting for answers. */
 SESLITE_PRIVATE void ses__my_dispatch(struct my *my);

@@ -144,7 +144,7 @@ void ses__my_fail(struct my *my, const char *doing)
     const char *state = mysql_sqlstate(my->conn);
     const struct meaning *meaning = meaning_of(number, doing);
 
-    if (meaning && meaning->lost)
+    if (number == 0 || (meaning && meaning->lost)) /* 0: the server has ended with fewer answers */
         my->base.lost = true;
     my->is_plain |= number == ER_MAX_PREPARED_STMT_COUNT_REACHED || number == ER_NEED_REPREPARE;
     if (my->base.code != SES_OK)
@@ -153,7 +153,7 @@ void ses__my_fail(struct my *my, const char *doing)
     my->base.code = meaning ? meaning->code : my->base.lost ? SES_IO : SES_INTERNAL;
     my->base.again = my->base.lost || (meaning && meaning->again);
     (void)ses__error_set(&my->base.error, my->base.code, "%s: %s failed: %.400s (error %u)%s",
-                         my->base.db.name, doing, *text ? text : "the connection was closed", number,
+                         my->base.db.name, doing, *text ? text : "an answer is missing", number,
                          meaning && meaning->hint ? meaning->hint : "");
     my->base.error.engine_code = (int)number;
     (void)strncpy(my->base.error.sqlstate, state, sizeof my->base.error.sqlstate - 1);

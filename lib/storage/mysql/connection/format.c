@@ -126,21 +126,25 @@ static bool is_parameter(const char *sql)
     return sql[0] == '$' && sql[1] >= '0' && sql[1] <= '9';
 }
 
-void ses__my_format(struct my *my, const char *sql, int parameters, const struct value *values,
-                    bool as_variables)
+const char *ses__my_format(struct my *my, const char *sql, int parameters, const struct value *values,
+                           bool as_variables)
 {
+    const char *const stops = my->is_cluster ? "$;" : "$";
     int count = 0;
 
     while (values && count < parameters && values[count].type != 0)
         count++;
     while (*sql) {
-        const size_t plain = strcspn(sql, "$");
+        const size_t plain = strcspn(sql, stops);
         ses__buffer_add(&my->text, sql, plain);
         sql += plain;
+        if (*sql == ';' && my->is_cluster)
+            return sql + 1;
         if (is_parameter(sql)) {
             sql = add_parameter(my, sql, values, count, as_variables);
         } else if (*sql) {
             ses__buffer_add(&my->text, sql++, 1);
         }
     }
+    return sql;
 }
