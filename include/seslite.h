@@ -120,8 +120,8 @@
  *    ses_follow_options.notify) may run on any thread, on several at a time, and must not call the library.
  *    One that can fail returns a negative code, which the call then returns, and may write a message into its
  *    `error`, which is never NULL. A negative number that is not a code becomes IO, and a positive one that
- *    its comment does not name is MISUSE. Of a function that is told of progress, any number but 0 ends the
- *    call as its comment says.
+ *    its comment does not name is MISUSE. If a function that is called with progress returns any number but
+ *    0, the call ends as its comment says.
  *  - Processes: several processes may have the same file open.
  *  - Features: a later version may add features to a store that this one does not know. One that is derived
  *    from the rest, such as an index of words, changes nothing here. With one that forbids writing, opening
@@ -706,9 +706,9 @@ typedef enum ses_flags {
      * there. For that the file is read once, while other writers wait: about 0.1 s for 100 MB. When a call
      * returns SES_MORE because more is to be deleted, the next one does it.
      *
-     * If a reader keeps the log from being emptied for the whole busy timeout, the deletion is done all the
-     * same and the call returns SES_MORE: call it again later, even though nothing is left to delete. It also
-     * returns SES_MORE if its time is over before the file was read, or if a page is damaged.
+     * If a reader keeps the log from being emptied for the whole busy timeout, the deletion is done and the
+     * call returns SES_MORE: call it again later, even though nothing is left to delete. It also returns
+     * SES_MORE if its time is over before the file was read, or if a page is damaged.
      *
      * With SES_CHECKPOINT_EXTERNAL it returns SES_MORE until the other program has emptied the log. Then, and
      * in a store with a key or with an extension's bytes at the end of pages (such as checksums), the copies

@@ -513,7 +513,7 @@ SES_API int ses_tracked_append(ses_tracked *tracked, const char *event, size_t e
  * no text, is MISUSE. A text that was made is freed in any case.
  */
 typedef int ses_artifact_reader(void *context, const char *name, char **text, size_t *len, ses_error *error);
-/* Makes a text of `len` bytes for a callback to fill and return. It already ends in a NUL. Whoever receives
+/* Makes a text of `len` bytes for a callback to fill and return. It already ends in a NUL. The receiver of
  * the text frees it. Returns NULL if out of memory. */
 SES_API char *ses_text_make(ses_store *store, size_t len);
 

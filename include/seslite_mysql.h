@@ -43,9 +43,9 @@ typedef struct ses_mysql_options {
  *  - `tls-ca`, `tls-cert`, `tls-key`: files with the certificates that sign servers', and with the client's
  *    own certificate and key
  *
- * Of `options`, which may be NULL, SES_OPEN_READ_ONLY and SES_OPEN_MUST_EXIST hold. busy_timeout_ms is how
- * long a call takes at most, including the server's part (0: 10,000); resolving the name of a host is not
- * limited by it. synchronous, journal, checkpoint and max_readers are about files and must be 0 (MISUSE).
+ * The flags SES_OPEN_READ_ONLY and SES_OPEN_MUST_EXIST of `options`, which may be NULL, hold. busy_timeout_ms
+ * is how long a call takes at most, including the server's part (0: 10,000); resolving the name of a host is
+ * not limited by it. synchronous, journal, checkpoint and max_readers are about files and must be 0 (MISUSE).
  * `mysql` may be NULL. ses_info.path is the server's address without secrets.
  *
  * Each connection sets its own character set, SQL mode, time zone and isolation, whatever the server's are.

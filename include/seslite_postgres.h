@@ -56,11 +56,11 @@ typedef struct ses_postgres_options {
  * connect_timeout if that is shorter, including the time for resolving its name. After a connection that
  * could not be opened, the store waits before the next attempt, up to half a second.
  *
- * Of `options`, which may be NULL, SES_OPEN_READ_ONLY and SES_OPEN_MUST_EXIST hold. busy_timeout_ms is how
- * long a call takes at most, including the server's part (0: 10,000). synchronous, journal, checkpoint and
- * max_readers are about files and must be 0 (MISUSE). `postgres` may be NULL. ses_info.path is the primary's
- * address without secrets. ses_stats and ses_store_interrupt cover the connections to the primary and to the
- * replica.
+ * The flags SES_OPEN_READ_ONLY and SES_OPEN_MUST_EXIST of `options`, which may be NULL, hold. busy_timeout_ms
+ * is how long a call takes at most, including the server's part (0: 10,000). synchronous, journal, checkpoint
+ * and max_readers are about files and must be 0 (MISUSE). `postgres` may be NULL. ses_info.path is the
+ * primary's address without secrets. ses_stats and ses_store_interrupt cover the connections to the primary
+ * and to the replica.
  *
  * An acknowledged write is as durable as the server is configured to make it (synchronous_commit,
  * synchronous_standby_names). Every call that writes can return UNKNOWN: the server went away, or stopped

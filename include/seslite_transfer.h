@@ -206,7 +206,7 @@ typedef struct ses_export_options {
  * Damage ends the call with CORRUPT. With SES_EXPORT_SKIP it goes on after it: a session of which anything is
  * damaged is left out whole, and so are the artifacts of a user; of shared state, what follows the damage.
  * For that it reads each session twice. It still returns CORRUPT if the names, or the list of sessions,
- * cannot be read. What the lines hold is sound, and can be imported.
+ * cannot be read. The lines that are written are sound, and can be imported.
  *
  * NOTFOUND: there is no such app, user or session. MISUSE: a user without an app, a session without a user,
  * or SES_EXPORT_SKIP without `left_out`. UNSUPPORTED: the store has a feature that this version does not know

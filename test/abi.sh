@@ -1,7 +1,7 @@
 #!/bin/sh
 # The binary interface of the headers is the one that tools/abi/abi.txt describes. If it is meant to be
-# another, `make abi` writes that file, and its diff shows what has changed. What tools/abi/released.txt
-# describes, which is there from 0.2.0 on, only grows.
+# another, `make abi` writes that file, and its diff shows what has changed. The interface in
+# tools/abi/released.txt, which exists from 0.2.0 on, only grows.
 #     REFERENCE='include/seslite.h ...' sh test/abi.sh BUILD      (CC, AWK)
 set -eu
 folder=$1/test/abi

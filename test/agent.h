@@ -1,4 +1,4 @@
-/* What the tests of the agent layer share. */
+/* Shared by the tests of the agent layer. */
 #ifndef SESLITE_TEST_AGENT_H
 #define SESLITE_TEST_AGENT_H
 

@@ -1,4 +1,4 @@
-/* What the tests of artifacts share. */
+/* Shared by the tests of artifacts. */
 #ifndef SESLITE_TEST_ARTIFACT_H
 #define SESLITE_TEST_ARTIFACT_H
 

@@ -163,7 +163,7 @@ static inline cJSON *browser_run(const struct browser *browser, const char *scri
     return browser_post(browser, "/execute/sync", body);
 }
 
-/* What a script returns must be this text. */
+/* The result of a script must be this text. */
 static inline void browser_expect(const struct browser *browser, const char *script, const char *expected)
 {
     cJSON *value = browser_run(browser, script);

@@ -1,4 +1,4 @@
-/* What the tests of checks share: the problems of a store, as lines of text. */
+/* Shared by the tests of checks: the problems of a store, as lines of text. */
 #ifndef SESLITE_TEST_CHECK_H
 #define SESLITE_TEST_CHECK_H
 

@@ -18,8 +18,8 @@ skip() {
 [ "$(id -u)" -eq 0 ] || skip "root"
 command -v debootstrap >/dev/null || skip "debootstrap"
 
-# Whatever becomes of this run, what it mounts is gone with it: nothing else sees it, and no removal reaches
-# through it.
+# The mounts of this run end with it, however it ends: nothing else sees them, and no removal reaches through
+# them.
 if [ -z "${SESLITE_MOUNTS_APART:-}" ]; then
     SESLITE_MOUNTS_APART=yes exec unshare --mount --propagation private sh "$0" "$@"
 fi

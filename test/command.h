@@ -17,7 +17,7 @@
 #include <pty.h>
 #endif
 
-/* What of the program is on the terminal. */
+/* The streams of the program that are on the terminal. */
 enum { TERMINAL_IN = 1, TERMINAL_OUT = 2, TERMINAL_ERR = 4, TERMINAL_ALL = 7 };
 
 /* How the program is run. All zero: with pipes, and nothing to read. */
@@ -212,7 +212,7 @@ static inline void make_read_only(struct fixture *fixture)
         assert_int_equal((reply)->status, 1);                                                       \
     } while (0)
 
-/* Do the bytes, which may be a database, have the word? */
+/* True if the bytes, which may be a database, contain the word. */
 static inline bool has_bytes(const char *bytes, size_t len, const char *word)
 {
     const size_t word_len = strlen(word);

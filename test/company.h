@@ -3,7 +3,7 @@
  * between them. The group is made, not hoped for: another connection holds the lock of the file until all
  * three stand in the queue.
  *
- * Whoever includes this is linked with the wraps of COMPANY_WRAPS in flags.mk.
+ * A test that includes this is linked with the wraps of COMPANY_WRAPS in flags.mk.
  */
 #ifndef SESLITE_TEST_COMPANY_H
 #define SESLITE_TEST_COMPANY_H
@@ -25,7 +25,7 @@ static const ses_key company_near = {"company", "user", "near"};
 static const ses_key company_far = {"company", "user", "far"};
 #define COMPANY_SESSIONS "(1, 2)"
 
-/* What is in the file but for the neighbours' sessions: a hash of each table. */
+/* The content of the file without the neighbours' sessions: a hash of each table. */
 struct company_picture {
     char names[COMPANY_TABLES][64];
     uint64_t hashes[COMPANY_TABLES];
@@ -49,7 +49,7 @@ static struct {
     char wrong[512];
     struct company_picture before;
 
-    /* Of the thread that leads the group. */
+    /* The thread that leads the group. */
     bool writes; /* its transaction has begun */
     int starts;  /* jobs begun and ended since then */
     int windows; /* in which the call between ran */

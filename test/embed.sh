@@ -1,7 +1,7 @@
 #!/bin/sh
 # tools/book.awk makes the book of each engine from the statements that engines share and from its own. It
 # replaces the calls of macros, and refuses those that it cannot replace. tools/embed_server.awk prepares
-# statements. What tools/embed_scripts.awk packs has all characters of the schema and the scripts.
+# statements. The text that tools/embed_scripts.awk packs has all characters of the schema and the scripts.
 #     sh test/embed.sh BUILD        (AWK)
 set -eu
 folder=$1/test/embed

@@ -1,6 +1,6 @@
 /*
  * Runs a test on MySQL: it is linked in place of ses_open (-Wl,--wrap), and opens a database of its own for
- * each path, on the server that SESLITE_MYSQL names. What the test asks of the file alone is left out.
+ * each path, on the server that SESLITE_MYSQL names. Checks of the file itself are left out.
  */
 #include <mysql.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
  * Runs a test on PostgreSQL: it is linked in place of ses_open (-Wl,--wrap), and opens a database of its own
- * for each path, on the server that SESLITE_POSTGRES names. What the test asks of the file alone is left out.
+ * for each path, on the server that SESLITE_POSTGRES names. Checks of the file itself are left out.
  */
 #include <libpq-fe.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
  * An engine that stands before a store's own: it counts the transactions that are run, and can fail them, or
- * run the job of each once in vain, as engines may.
+ * run each job twice, as engines may.
  */
 #ifndef SESLITE_TEST_FAKE_ENGINE_H
 #define SESLITE_TEST_FAKE_ENGINE_H
@@ -62,7 +62,7 @@ static inline int fake_run(struct storage *storage, const struct manner *manner,
     return fake->fails_with == SES_OK || is_step ? code : fake_fail(fake, error);
 }
 
-/* What the operation runs is not counted. */
+/* The transactions of the operation are not counted. */
 #define FAKE_WHOLE_OPERATION(name, op_type)                                                      \
     static inline int fake_##name(struct storage *storage, struct op_type *op, ses_error *error) \
     {                                                                                            \

@@ -1,5 +1,4 @@
-/* What the scenes of scenario.h are run with: steps that may fail, what is left at the end, a store to begin
- * with. */
+/* Runs the scenes of scenario.h: steps that may fail, the result at the end, a store to begin with. */
 #ifndef SESLITE_TEST_FAULTS_H
 #define SESLITE_TEST_FAULTS_H
 
@@ -37,7 +36,7 @@ enum scene {
 
 struct faults;
 
-/* What else is done around a scene and each of its steps. */
+/* Hooks around a scene and each of its steps. */
 struct faults_hooks {
     void (*opened)(struct faults *faults, ses_store *store);
     void (*begin_step)(struct faults *faults, const char *call);
@@ -193,7 +192,7 @@ static void faults_dump_artifacts(struct faults *faults, ses_store *store)
         faults_dump_artifact(faults, store, &key, names[i]);
 }
 
-/* What the scene has left. */
+/* The result of the scene. */
 static void faults_dump(struct faults *faults, ses_store *store)
 {
     faults->dump[0] = '\0';
@@ -287,7 +286,7 @@ static void faults_remove_files(const char *path)
     }
 }
 
-/* What every run begins with, before anything fails. */
+/* The beginning of every run, before anything fails. */
 static void faults_prepare(const struct faults *faults)
 {
     const bool is_memory = strcmp(faults->path, ":memory:") == 0;

@@ -16,7 +16,7 @@ tests_of() {
         END {print passed + 0}'
 }
 
-# What gcovr has written of all files together: "line_percent": 97.1
+# The line of gcovr for all files together: "line_percent": 97.1
 coverage_of() {
     sed -n 's/"files": \[.*\]//; s/.*"'"$2"'_percent": *\([0-9.]*\).*/\1/p' "$1/coverage.json" 2>/dev/null
 }

@@ -1,5 +1,4 @@
-/* What tests of imports share: the databases of other services, and JSON compared with what these
- * returned. */
+/* Shared by tests of imports: the databases of other services, and JSON compared with their results. */
 #ifndef SESLITE_TEST_FOREIGN_H
 #define SESLITE_TEST_FOREIGN_H
 
@@ -57,7 +56,7 @@ static inline int64_t number_of(const struct reply *answer, const char *name)
 
 /* --------------------------------------------------------------------------------------- a small database */
 
-/* What SqliteSessionService makes. */
+/* The tables of SqliteSessionService. */
 static const char adk_schema[] =
     "CREATE TABLE app_states (app_name TEXT PRIMARY KEY, state TEXT NOT NULL, update_time REAL NOT NULL);"
     "CREATE TABLE user_states (app_name TEXT NOT NULL, user_id TEXT NOT NULL, state TEXT NOT NULL,"

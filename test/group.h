@@ -2,7 +2,8 @@
  * Groups of calls that share a commit. They are made, not hoped for: a first call is held inside its COMMIT
  * until the others stand in the queue, in a known order. So what they share is exactly one commit.
  *
- * Whoever includes this is linked with -Wl,--wrap=sqlite3_step and with tools/bench/slow_vfs.c: see flags.mk.
+ * A test that includes this is linked with -Wl,--wrap=sqlite3_step and with tools/bench/slow_vfs.c: see
+ * flags.mk.
  */
 #ifndef SESLITE_TEST_GROUP_H
 #define SESLITE_TEST_GROUP_H

@@ -1,4 +1,4 @@
-/* What the tests of keys share. */
+/* Shared by the tests of keys. */
 #ifndef SESLITE_TEST_KEY_H
 #define SESLITE_TEST_KEY_H
 
@@ -13,7 +13,7 @@ static inline ses_open_options key_options(const void *key)
         .size = sizeof(ses_open_options), .key = key, .key_len = key ? SES_KEY_BYTES : 0};
 }
 
-/* Can the SQLite that is linked encrypt? On ENGINE=encrypted it must. */
+/* True if the SQLite that is linked can encrypt. On ENGINE=encrypted it must. */
 static inline bool key_is_possible(void)
 {
     const ses_open_options options = key_options(first_key);

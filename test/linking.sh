@@ -38,7 +38,7 @@ link agent 'ses_builder *builder = 0;
     ses_builder_open(0, "agent", "invocation", &builder, 0);'
 "$folder/store"
 
-# What stands in the rooms agent, cjson and usage alone.
+# The symbols of the rooms agent, cjson and usage.
 defined "$build"/lib/agent-*.o "$build"/lib/cjson-*.o "$build"/lib/usage-*.o "$build"/lib/storage-sql-usage-*.o >"$folder/apart"
 defined "$folder/store" | comm -12 - "$folder/apart" >"$folder/linked"
 if [ -s "$folder/linked" ]; then

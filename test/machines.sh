@@ -54,7 +54,7 @@ exec_here() { exec "$here" "$@"; }
 there() { (exec_there "$@"); }
 here() { (exec_here "$@"); }
 
-# What the commands say goes to a log, which is shown if one fails.
+# The output of the commands goes to a log, which is shown if one fails.
 quietly() { "$@" >>"$folder/log" 2>&1; }
 
 # One machine fills a store and is killed while it has it open, so that a write-ahead log stays.
@@ -89,7 +89,7 @@ append() {
     quietly "$1" -f "$2" -a a -u u append --input "$folder/events" filled
 }
 
-# What a store holds, as each machine reads it, must be the same to the byte.
+# The content of a store, as each machine reads it, must be the same to the byte.
 same() {
     here -f "$1" export >"$folder/here.lines" 2>>"$folder/log"
     there -f "$1" export >"$folder/there.lines" 2>>"$folder/log"

@@ -14,7 +14,7 @@ function rest(call, from, text, i) {
     return text
 }
 
-# What a handle knows it answers without options, and lends; by key it is read, and given away.
+# A handle returns its own values without options, and lends them; by key they are read, and given away.
 function bare(text) {
     sub(/, const ses_call_options \*options/, "", text)
     gsub(/const /, "", text)

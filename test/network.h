@@ -31,7 +31,7 @@
 
 /* Connections that a proxy takes in its life; what one read takes. */
 enum { PROXY_LINKS = 4096, PROXY_READ = 65536 };
-/* What is polled before the connections. */
+/* The descriptors that are polled before the connections. */
 enum { PROXY_WAKE, PROXY_TIMER, PROXY_LISTENER, PROXY_FIXED };
 /* A sleep ends so much before its time, and the rest is waited out by asking again. */
 enum { PROXY_SPIN_NS = 30000 };
@@ -39,7 +39,7 @@ enum { PROXY_SPIN_NS = 30000 };
 /* How the proxy treats requests to cancel: it hands them on, closes them, or never answers. */
 enum { PROXY_CANCELS_PASS, PROXY_CANCELS_ARE_LOST, PROXY_CANCELS_HANG };
 
-/* What came in by one read. Empty: the end of what this side sends. */
+/* The bytes of one read. Empty: the end of what this side sends. */
 struct proxy_piece {
     struct proxy_piece *next;
     int64_t due_ns;
@@ -82,7 +82,8 @@ struct proxy {
     atomic_int cancels_seen;
     atomic_bool refuses; /* new connections are closed at once */
     atomic_int refused;
-    /* So many bytes are still handed on, then the link that they belong to is cut; negative: all are. */
+    /* The number of bytes that are still handed on before the link that they belong to is cut; negative: all
+     * are. */
     atomic_long up_left;
     atomic_long down_left;
     struct proxy_link links[PROXY_LINKS];
@@ -420,7 +421,7 @@ static inline unsigned long proxy_turns_of(struct proxy *proxy, int number)
     return atomic_load(&proxy->links[number].turns);
 }
 
-/* Of all connections. */
+/* The bytes of all connections. */
 static inline unsigned long proxy_turns(struct proxy *proxy)
 {
     unsigned long sum = 0;

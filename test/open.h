@@ -1,5 +1,5 @@
 /*
- * What the tests of failures, files and processes share: looking at a file without the library, pictures of a
+ * Shared by the tests of failures, files and processes: looking at a file without the library, pictures of a
  * folder, child processes, and an allocator that counts and fails.
  */
 #ifndef SESLITE_TEST_OPEN_H
@@ -25,8 +25,8 @@ struct text {
     size_t len;
 };
 
-/* So many bytes as a text of that length has: a short one no more than it needs, for sanitizers to see what
- * lies beyond it, and a long one a power of two, so that it seldom moves. */
+/* The size of the buffer for a text of that length: a short one has no more than it needs, so that sanitizers
+ * see accesses beyond it, and a long one a power of two, so that it seldom moves. */
 static inline size_t text_room(size_t len)
 {
     size_t room = 1 << 16;
@@ -89,7 +89,7 @@ static inline void raw_exec(const char *path, const char *sql)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* What a query yields: columns divided by '|', one row a line. */
+/* The rows of a query: columns divided by '|', one row a line. */
 static inline void raw_query(sqlite3 *db, const char *sql, struct text *out)
 {
     sqlite3_stmt *statement = NULL;
@@ -325,7 +325,7 @@ static inline void *counting_allocate(void *context, size_t bytes)
         if (head) {
             head->mark = BLOCK_LIVE;
             head->bytes = bytes;
-            /* What was never written must not be read: nothing here is zero by chance. */
+            /* Memory that was never written must not be read: nothing here is zero by chance. */
             memset(head + 1, 0xA5, bytes);
             memory->live++;
             memory->bytes += (long)bytes;

@@ -35,7 +35,7 @@ for program in "$build"/fuzz_*; do
     set --
     [ ! -e "$folder/out/$target.dict" ] || set -- -dict="$folder/out/$target.dict"
     run "$folder/out/$target" -runs=0 -close_fd_mask=3 -artifact_prefix="$folder/" "$@" "$seeds"
-    # Of these it keeps those that reach something new.
+    # It keeps those that reach something new.
     grep -aq 'INITED.* corp: [1-9]' "$log" || { tail -n 40 "$log"; exit 1; }
     count=$((count + 1))
 done

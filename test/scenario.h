@@ -416,7 +416,8 @@ static void faults_play_retention(struct faults *faults, ses_store *store)
     ses_session_close(session);
 }
 
-/* What keeps a log from being emptied, or unused bytes from being overwritten, does not undo a deletion. */
+/* A reader that keeps a log from being emptied, or unused bytes from being overwritten, does not undo a
+ * deletion. */
 static void faults_delete_securely(struct faults *faults, ses_store *store)
 {
     const ses_delete_options options = {.size = sizeof options, .flags = SES_SECURE};
@@ -512,7 +513,7 @@ static void faults_play_redaction(struct faults *faults, ses_store *store)
         faults_complain(faults, "the artifact was not deleted", 0, &error);
 }
 
-/* What keeps the bytes from being overwritten does not undo it: called again, it overwrites them. */
+/* A reader that keeps the bytes from being overwritten does not undo it: called again, it overwrites them. */
 static void faults_redact_names(struct faults *faults, ses_session *session,
                                 const ses_redact_options *options, ses_erased *erased)
 {
@@ -534,7 +535,7 @@ static void faults_redact_names(struct faults *faults, ses_session *session,
         faults_complain(faults, "ses_redact", code, &error);
 }
 
-/* What has a '4' in its name goes, from a log whose first events were pruned, too. */
+/* Items with a '4' in their names are removed, also from a log whose first events were pruned. */
 static void faults_play_names(struct faults *faults, ses_store *store)
 {
     static const ses_label labels[] = {{"4", "v"}, {"l", "v4"}, {"stays", "v"}};
@@ -602,7 +603,7 @@ static void faults_open_follower(struct faults *faults, ses_store *store, const 
     STEP(SES_OK, ses_follower_open(store, key, &options, follower, &error));
 }
 
-/* What comes next: `count` events, and then `last`. A failure loses none of it. */
+/* The next results: `count` events, and then `last`. A failure loses none of it. */
 static void faults_follow(struct faults *faults, ses_follower *follower, int count, int last)
 {
     const ses_event *event = NULL;
@@ -663,7 +664,7 @@ static void faults_play_following(struct faults *faults, ses_store *store)
         ses_follower_close(followers[i]);
 }
 
-/* So many events of a log, from the first on. */
+/* The first events of a log. */
 struct faults_log {
     int count;
     int given;
@@ -829,7 +830,7 @@ static void faults_play_lines(struct faults *faults, ses_store *store)
         faults_complain(faults, "what went in is not what had gone out", 0, &error);
 }
 
-/* What cannot be read is a problem, whatever keeps it from being read. */
+/* Anything that cannot be read is a problem, whatever the reason. */
 static void faults_check(struct faults *faults, ses_store *store)
 {
     const ses_check_options options = {.size = sizeof options, .level = SES_CHECK_LOG};

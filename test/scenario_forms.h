@@ -5,7 +5,7 @@
 #include "faults.h"
 #include "seslite_erase.h"
 
-/* What a handle has that the other scenes do by key, and the other way round. */
+/* The calls on a handle that the other scenes make by key, and the other way round. */
 static void faults_use_forms(struct faults *faults, ses_store *store, ses_session *session)
 {
     static const ses_label label = {"l", "v"};

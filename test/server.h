@@ -204,7 +204,7 @@ static inline bool send_text(int client, const char *text, size_t len)
     return true;
 }
 
-/* What the server sends until it hangs up, or until that text; free it. */
+/* The server's output until it hangs up, or until that text; free it. */
 static inline char *receive(int client, const char *until)
 {
     struct text answer = {NULL, 0};

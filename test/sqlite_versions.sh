@@ -41,7 +41,7 @@ for compiler in $compilers; do
     wait "$compiler"
 done
 
-# What is linked finds the library by one name, whichever it is.
+# Programs find the library by one name, whichever version it is.
 oldest=${crates%% *}
 mkdir -p "$build/now"
 for crate in $crates; do

@@ -1,4 +1,4 @@
-/* What the tests share: a store in a temporary folder, short ways to say common things, a clock to set. */
+/* Shared by all tests: a store in a temporary folder, short forms for common steps, a clock to set. */
 #ifndef SESLITE_TEST_SUPPORT_H
 #define SESLITE_TEST_SUPPORT_H
 
@@ -191,13 +191,13 @@ char *support_schema(void);
  * so. */
 char *support_test_data(const char *name, size_t *len);
 
-/* Do the tests run on a server (make ENGINE=postgres, or mysql)? Then there is no file to look into. */
+/* True if the tests run on a server (make ENGINE=postgres, or mysql). Then there is no file to look into. */
 bool support_on_server(void);
 /* Makes the index of words; a test is skipped where the engine has none. */
 void support_make_index(ses_store *store);
 /* A number of the environment; `otherwise` where there is none. */
 long support_setting(const char *name, long otherwise);
-/* So many of them; on a server, where each is several round trips, a tenth. */
+/* The number of rounds; on a server, where each is several round trips, a tenth. */
 int support_steps(int steps);
 /* How far the steps of a walk through all cases are apart: 1; on a server more. It divides nothing that is
  * likely. */
@@ -217,7 +217,7 @@ void support_figure(const char *name, long count);
 const char *support_json(const char *text);
 #define Q(text) support_json(text)
 
-/* What a program prints (its errors too); free it. *status is its exit code. The command is given to sh. */
+/* The output of a program (its errors too); free it. *status is its exit code. The command is given to sh. */
 char *support_run(const char *command, int *status);
 
 #endif

@@ -37,7 +37,7 @@ static int undone_write(void *context, const char *data, size_t len, ses_error *
     return 0;
 }
 
-/* What the store holds. */
+/* The content of the store. */
 static void undone_look(ses_store *store, struct undone_text *text, int64_t *tokens)
 {
     ses_usage_rows *rows = NULL;

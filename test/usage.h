@@ -1,4 +1,4 @@
-/* What the view of a file says of the use of tokens, and what the library says. */
+/* The use of tokens by the view of a file, and by the library. */
 #ifndef SESLITE_TEST_USAGE_H
 #define SESLITE_TEST_USAGE_H
 

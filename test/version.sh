@@ -43,7 +43,7 @@ found=$(differing .)
     exit 1
 }
 
-# What belongs to a release is there, if the change log says that this is one.
+# The files of a release are there, if the change log says that this is one.
 # lacking TOP: what the tree, or a copy, lacks for that
 lacking() {
     grep -q "^## $version (unreleased)$" "$1/CHANGELOG.md" && return

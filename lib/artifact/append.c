@@ -55,7 +55,7 @@ static int prepare_artifacts(struct append_artifacts *base, const struct session
     return code == SES_OK ? ses__attached_text(artifacts, event, &outline, text, error) : code;
 }
 
-/* Is there none of the same name, or with the same bytes, before it in the list? That one has to be stored
+/* True if no item before it in the list has the same name, or the same bytes. That one has to be stored
  * first. */
 static bool is_first_of_kind(const ses_artifacts *artifacts, size_t index)
 {

@@ -42,7 +42,7 @@ static inline bool ses__attached_is_same_name(const struct attached *item, const
     return strcmp(item->call.name, other->call.name) == 0;
 }
 
-/* Is the value absent, null, or an object? */
+/* True if the value is absent, null, or an object. */
 static inline bool ses__attached_can_be_object(struct span value)
 {
     return !value.ptr || value.ptr[0] == '{' || value.ptr[0] == 'n';

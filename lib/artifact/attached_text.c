@@ -62,7 +62,7 @@ static void add_delta(struct buffer *json, const ses_artifacts *artifacts, struc
     ses__buffer_add_word(json, "}");
 }
 
-/* Is there nothing between the braces? */
+/* True if there is nothing between the braces. */
 static bool is_empty_object(struct span object)
 {
     for (size_t i = 1; i + 1 < object.len; i++) {

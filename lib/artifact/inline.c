@@ -56,7 +56,8 @@ static int add_inline_data(struct buffer *out, const struct part_data *file, ses
     return code;
 }
 
-/* Does the delta name that version, or a later one? An event that saves several versions names the last. */
+/* True if the delta names that version, or a later one. An event that saves several versions names the
+ * last. */
 static bool names_version(struct artifact_inlining *inlining, struct span delta, struct span name,
                           int64_t version)
 {

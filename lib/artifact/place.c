@@ -1,4 +1,4 @@
-/* Whose an artifact is. */
+/* Finds the owner of an artifact. */
 #include <stdio.h>
 #include <string.h>
 

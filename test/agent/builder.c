@@ -218,7 +218,7 @@ MEMORY_TEST(trees)
     ses_builder_close(builder);
 }
 
-/* What is refused leaves the builder as it was. */
+/* A refused call leaves the builder as it was. */
 MEMORY_TEST(what_is_refused_changes_nothing)
 {
     ses_builder *builder = open_builder(fixture, "a", NULL);

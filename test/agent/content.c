@@ -78,7 +78,7 @@ MEMORY_TEST(lone_surrogates_are_shown_as_replacement_characters)
     ses_content_close(content);
 }
 
-/* What is stored is not what is shown. */
+/* The stored text differs from the one that is shown. */
 MEMORY_TEST(an_output_with_a_lone_surrogate_is_out_of_range)
 {
     char *delta = NULL;

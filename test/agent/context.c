@@ -1,4 +1,5 @@
-/* What a model is to be sent: the ADK's own answers (vectors/history.json), and what they do not ask. */
+/* The events to send to a model: the ADK's own answers (vectors/history.json), and cases that these do not
+ * cover. */
 #include <cjson/cJSON.h>
 
 #include "agent.h"
@@ -416,7 +417,7 @@ TEST(the_order_of_the_log)
           "{'id':'sum','timestamp':6," SUMMARY("5", "5") "}", "{'id':'new','timestamp':7}"},
          " behind [sum] new ahead",
          " ahead [sum] behind new"},
-        /* What has come after a summary is not in it. */
+        /* A summary does not contain the events after it. */
         {{"{'id':'old','timestamp':5}", "{'id':'sum','timestamp':6," SUMMARY("4", "5") "}",
           "{'id':'new','timestamp':4}"},
          " [sum]",

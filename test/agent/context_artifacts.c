@@ -80,7 +80,7 @@ TEST(what_was_offloaded_is_put_back)
     ses_context_close(context);
 }
 
-/* Of each length up to more than is read at once, with bytes of all values. */
+/* Artifacts of each length up to more than is read at once, with bytes of all values. */
 TEST(any_bytes_are_put_back)
 {
     static const size_t lens[] = {1, 2, 3, 4, 255, 256, 65535, 65536, 4194304, 4194305, 9000001};

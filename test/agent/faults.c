@@ -194,7 +194,7 @@ static int step_get_shared(struct scene *scene, ses_error *error)
     return code;
 }
 
-/* What is not there is noted as well. */
+/* Absent keys are noted as well. */
 static int step_get_shared_absent(struct scene *scene, ses_error *error)
 {
     int64_t value = -7;
@@ -237,7 +237,7 @@ static int step_append(struct scene *scene, ses_error *error)
     return ses_tracked_append(scene->tracked, EVENT, SES_NUL, NULL, NULL, error);
 }
 
-/* What the caller expects is joined with what the view has read. */
+/* The caller's expectations are joined with those of the view. */
 static int step_append_expecting(struct scene *scene, ses_error *error)
 {
     const ses_append_options options = {

@@ -394,7 +394,7 @@ static char *many_parts(const char *before, const char *part, int count, const c
     return text;
 }
 
-/* Of one name, of one id, and of many: what is looked up is never searched for. */
+/* Calls of one name, of one id, and of many: a lookup never searches. */
 TEST(very_many_calls_take_no_time)
 {
     /* The sanitizers look at each access, which fewer calls show as well; the time is that of the library

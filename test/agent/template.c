@@ -235,7 +235,7 @@ MEMORY_TEST(braces)
     CHECK_CASES(session, NULL, cases);
 }
 
-/* What the ADK's code does: r'{+[^{}]*}+', all braces and spaces stripped. */
+/* The ADK's code matches r'{+[^{}]*}+', and strips all braces and spaces. */
 MEMORY_TEST(the_flag_for_the_adks_braces)
 {
     static const struct render_case cases[] = {

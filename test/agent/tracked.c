@@ -203,7 +203,7 @@ MEMORY_TEST(append_puts_the_delta_in_and_leaves_the_view_clean)
     agent_assert_value(tracked, "z", "2");
 }
 
-/* Whatever an event has, the members go to the right place and no other byte changes. */
+/* The members go to the right place in any event, and no other byte changes. */
 MEMORY_TEST(splicing_keeps_every_other_byte)
 {
     static const struct {
@@ -505,7 +505,7 @@ MEMORY_TEST(a_view_outlives_its_store)
     ses_close(fixture->store);
     fixture->store = NULL;
     assert_code(SES_MISUSE, ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
-    /* What the handle and the view hold can still be looked at. */
+    /* The contents of the handle and the view can still be read. */
     assert_ok(ses_tracked_render(tracked, "{a}{b}", SES_NUL, NULL, &text, NULL, &error));
     assert_string_equal(text, "12");
     ses_free(text);
@@ -537,7 +537,7 @@ MEMORY_TEST(a_view_shows_keys_in_the_order_of_state_json)
                        "{\"app:a\":4,\"app:b\":0,\"app:z\":3,\"user:\":8,\"user:b\":2,\"App:n\":6,\"a\":0,"
                        "\"m\":0,\"mm\":0,\"other:n\":7,\"zz\":0,\"temp:t\":0}");
     ses_tracked_close(tracked);
-    /* Of the same keys, the handle alone and a view make the same text. */
+    /* The handle alone and a view make the same text of the same keys. */
     tracked = agent_view(session, 0);
     agent_assert_shows(tracked, support_state(session, NULL));
     ses_session_close(session);
@@ -621,7 +621,7 @@ MEMORY_TEST(of_two_views_the_one_appended_last_wins)
     assert_string_equal(support_state(session, NULL), "{\"n\":1}");
     assert_ptr_equal(ses_tracked_session(one), session);
     assert_null(ses_tracked_session(NULL));
-    /* What a view wrote of temp: is its own, until it is appended or discarded. */
+    /* The temp: values that a view wrote are its own, until they are appended or discarded. */
     assert_ok(ses_tracked_set(one, "temp:t", "1", SES_NUL, &error));
     assert_ok(ses_invocation_begin(session, NULL, &error));
     agent_assert_value(one, "temp:t", "1");

@@ -166,7 +166,7 @@ static void step_other_writer(struct world *world)
     world->model.behind = true;
 }
 
-/* Of another session, of the same user. */
+/* A handle on another session of the same user. */
 static void step_other_session(struct world *world)
 {
     int delta[KEYS];

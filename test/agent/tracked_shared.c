@@ -238,7 +238,7 @@ MEMORY_TEST(getters_are_readings_and_walks_are_not)
         {by_get_bool, 1}, {by_get_cjson, 1},  {by_has, 1},       {by_json, 0},
         {by_each, 0},     {by_render, 0},     {by_nothing, 0},   {by_another_key, 0},
     };
-    /* Of each type, and none: a getter for another type has shown something, too. */
+    /* Values of each type, and none: a getter for another type has shown something, too. */
     static const char *const values[] = {"1", "\"t\\u0065xt\"", "true", "1.5", "null", "[1, 2]", REMOVED};
     enum { VALUES = sizeof values / sizeof values[0] };
     struct pair pair = pair_open(fixture, NULL);
@@ -297,7 +297,7 @@ MEMORY_TEST(a_removal_is_a_write)
     pair_close(&pair);
 }
 
-/* What the view shows of its own says nothing of what others wrote. */
+/* The view's own values reveal nothing about the writes of others. */
 MEMORY_TEST(own_writes_are_no_readings)
 {
     struct pair pair = pair_open(fixture, "{\"user:a\":1,\"user:b\":1}");
@@ -490,7 +490,7 @@ MEMORY_TEST(what_the_caller_expects_is_joined)
     assert_code(SES_STALE, append_expecting(&pair, "{\"app:n\":1}", SES_NUL, 0, &error));
     assert_message("user:n");
     assert_code(SES_STALE, append_expecting(&pair, "{\"user:n\":7}", SES_NUL, 0, &error));
-    /* What is wrong with it is told as it is without a view. */
+    /* Its faults are reported as without a view. */
     assert_code(SES_INVALID, append_expecting(&pair, "{\"n\":7}", SES_NUL, 0, &error));
     assert_message("\"n\" is not shared");
     assert_int_equal(error.offset, -1);

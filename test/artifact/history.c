@@ -1,4 +1,4 @@
-/* What forks, cuts and rewinds do with the artifacts of a session. */
+/* The effect of forks, cuts and rewinds on the artifacts of a session. */
 #include "artifact.h"
 
 /* Appends a turn of its own invocation that saves these artifacts (name, text, name, text, ...). */
@@ -261,7 +261,7 @@ TEST(a_fork_has_what_its_events_name)
     assert_named_by_the_rest(fixture, &others);
 }
 
-/* What refers to an artifact of the session that a fork, or a fork of that, comes from. */
+/* References to an artifact of the session that a fork, or a fork of that, comes from. */
 static void check_reference(ses_store *store, const ses_key *of, const char *user)
 {
     const ses_artifact_open_options stored = {.size = sizeof stored, .flags = SES_ARTIFACT_OPEN_STORED};

@@ -377,8 +377,7 @@ TEST(a_session_that_was_made_again)
     assert_sound(fixture);
 }
 
-/* A handle that has not heard of others' events saves and reads all the same, and appends as it would
- * without. */
+/* An outdated handle saves and reads artifacts, and appends as it would without them. */
 TEST(a_stale_handle)
 {
     ses_session *session = must_open_new(fixture->store, &key, NULL);
@@ -399,7 +398,7 @@ TEST(a_stale_handle)
     assert_sound(fixture);
 }
 
-/* What outlives its store says so, and can be closed. */
+/* Objects that outlive their store report that, and can be closed. */
 TEST(a_store_that_is_closed)
 {
     ses_session *session = must_open_new(fixture->store, &key, NULL);

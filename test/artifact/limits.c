@@ -35,7 +35,7 @@ static struct limited limited_by(int64_t timeout_ms, ses_cancel *cancel)
         assert_in_range(took_us, SHORT_MS * 1000, SHORT_MS * 1000 + LATE_US); \
     } while (0)
 
-/* What hashes bytes before it waits may have no time left to wait: then it was working. */
+/* A call that hashes bytes before it waits may have no time left to wait: then it was working. */
 #define assert_busy_or_ended(call)                                            \
     do {                                                                      \
         const int64_t begun_us = support_steady_us();                         \
@@ -233,7 +233,7 @@ TEST(a_slow_function_is_not_called_again)
     assert_sound(fixture);
 }
 
-/* What took the bytes has used up the time: the transaction after it has no time of its own. */
+/* Taking the bytes has used up the time: the transaction after it has no time of its own. */
 static int read_late(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
 {
     struct slow *slow = context;

@@ -1,5 +1,4 @@
-/* What deletes takes artifacts along, and overwrites them if it is told to; what copies a store copies
- * them. */
+/* Deletions delete artifacts too, and overwrite them on request; copies of a store have them. */
 #include "../open.h"
 
 #define assert_sound assert_artifacts_sound /* the other one is about any file */

@@ -20,7 +20,7 @@ static cJSON *event_with(cJSON *value)
     return event;
 }
 
-/* What appending the value returns; takes it. */
+/* Appends the value, takes it over, and returns the code. */
 static int append_value(ses_session *session, cJSON *value, ses_error *error)
 {
     cJSON *event = event_with(value);

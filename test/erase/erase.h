@@ -1,4 +1,4 @@
-/* What the tests of redaction share. */
+/* Shared by the tests of redaction. */
 #ifndef SESLITE_TEST_ERASE_H
 #define SESLITE_TEST_ERASE_H
 

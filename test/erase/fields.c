@@ -1,6 +1,6 @@
 /*
- * An event for each field of the table of the ADK's fields, with a secret wherever there is room for one.
- * What a redaction leaves is a value that the field's class accepts, and says the secret no more.
+ * An event for each field of the table of the ADK's fields, with a secret wherever there is room for one. A
+ * redaction leaves a value that the field's class accepts and that does not contain the secret.
  */
 #include "erase.h"
 
@@ -120,7 +120,7 @@ static void check_object(const cJSON *object, const struct adk_model *model)
     }
 }
 
-/* What a field of an event, of its actions or of a part becomes. `frame` has a place for it. */
+/* Redacts a field of an event, of its actions or of a part. `frame` has a place for it. */
 static void check_field(ses_store *store, const struct adk_field *field, const char *frame, int *count)
 {
     const ses_redact_options pieces = {

@@ -379,8 +379,8 @@ static void counted_release(void *context, void *memory)
 static const ses_allocator counted = {sizeof counted, NULL, counted_allocate, counted_resize,
                                       counted_release};
 
-/* The code of a search for everything that is interrupted at that call. What was found is either given as a
- * whole or not at all. */
+/* The code of a search for everything that is interrupted at that call. A finding is returned as a whole or
+ * not at all. */
 static int find_interrupted(ses_store *store, int at, const ses_find_options *options, size_t expected)
 {
     ses_findings *page = NULL;

@@ -72,7 +72,7 @@ TEST(forks_of_forks_and_their_parents)
     assert_int_equal(left_by_delete(store, &of_bob), 1);
 }
 
-/* What was forked before the first event has none of them. */
+/* A fork from before the first event has none of them. */
 TEST(a_fork_without_copies)
 {
     ses_store *store = fixture->store;

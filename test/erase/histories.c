@@ -196,7 +196,7 @@ static void make_history(struct history *history)
 
 /* ------------------------------------------------------------------------------------------ looking at it */
 
-/* Of either spelling. */
+/* The value, in either spelling. */
 static size_t count_in(const char *path, const char *suffix)
 {
     char name[1024];
@@ -330,7 +330,7 @@ static int histories(void)
     return given ? atoi(given) : support_steps(40);
 }
 
-/* Of the history under way; a test that fails leaves it for the teardown to tell. */
+/* The history under way; a test that fails leaves it for the teardown to print. */
 static uint64_t seed_now;
 
 static int tell_seed(void **state)

@@ -1,4 +1,4 @@
-/* What a memory service has copied of a session (lib/search/README.md): redacted with it, or counted. */
+/* The copies that a memory service has of a session (lib/search/README.md): redacted with it, or counted. */
 #include "erase.h"
 
 #include "seslite_transfer.h"

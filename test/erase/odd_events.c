@@ -33,8 +33,7 @@ TEST(a_value_that_would_remove_its_key)
     assert_code(SES_UNCHANGED, ses_redact_by_key(fixture->store, &key, SEQS(1), &whole, NULL, &error));
 }
 
-/* Of a key that appears twice the last value counts, and it is harmless, or another secret of the same
- * length. */
+/* If a key appears twice, the last value counts, and it is harmless, or another secret of the same length. */
 TEST(a_key_that_appears_twice)
 {
     const ses_redact_options secure = {.size = sizeof secure,
@@ -67,7 +66,7 @@ static int64_t stored_version(ses_store *store, const ses_key *of)
     return version;
 }
 
-/* What is found is what it is replaced by. */
+/* The text to find is the text that replaces it. */
 TEST(a_secret_that_is_replaced_by_itself)
 {
     const ses_redact_options same = FINDING("4711", .text = "4711");

@@ -120,7 +120,7 @@ TEST(a_receipt_must_have_a_size)
     assert_string_equal(stored_seqs(fixture->store, &key), "1");
 }
 
-/* Of an older program: what its struct has not is not written. */
+/* The struct of an older program: members that it lacks are not written. */
 TEST(a_shorter_receipt_is_filled_as_far_as_it_goes)
 {
     ses_erased erased = {.size = offsetof(ses_erased, state_keys), .state_keys = 77};

@@ -462,7 +462,7 @@ TEST(a_redacted_log_comes_back)
         Q("{'user:u':'[redacted]','user:v':'[redacted]','a':'[redacted]','given':'[redacted]'}"));
     assert_no_problems(other);
     assert_no_problems(fixture->store);
-    /* What was imported has no session that has set it, but is the same. */
+    /* An imported key was set by no session, but is redacted the same way. */
     const ses_redact_options again = {.size = sizeof again, .flags = SES_REDACT_STATE, .text = "again"};
     must_redact(other, &key, SEQS(0, 1), &again, &erased);
     assert_int_equal(erased.state_keys, 4);

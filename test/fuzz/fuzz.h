@@ -1,4 +1,4 @@
-/* What the fuzz targets share. */
+/* Shared by the fuzz targets. */
 #ifndef SESLITE_FUZZ_H
 #define SESLITE_FUZZ_H
 

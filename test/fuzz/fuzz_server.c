@@ -1,7 +1,7 @@
 /*
  * Requests to the example server, which runs in a thread of this process: the first line of the input is the
- * method and the path, then come headers, an empty line, and the body. Whatever it is, there is an answer, or
- * the connection is closed, and the server goes on and ends without a leak.
+ * method and the path, then come headers, an empty line, and the body. The server answers any input or closes
+ * the connection, goes on, and ends without a leak.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
  * The short texts that a program takes from its clients: list and search tokens, places of followers, ids,
  * labels, prefixes, words to search for, names of state keys. The first byte of the input says what the rest
- * is. Whatever it is, the call takes it or refuses it with a message, and what it stores it also finds.
+ * is. The call accepts any text or refuses it with a message, and finds what it has stored.
  */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-/* What RFC 8259 allows, however odd, is accepted wherever a value can stand. */
+/* Everything that RFC 8259 allows, however odd, is accepted wherever a value can stand. */
 #include "texts.h"
 
 static const ses_key key = {"app", "user", "session"};

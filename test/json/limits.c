@@ -6,7 +6,7 @@ static const ses_key fresh_key = {"app", "user", "fresh"};
 
 enum { MAX_LEVELS = 1000, MEBIBYTE = 1024 * 1024 };
 
-/* What the containers are: arrays, objects, or one in the other by turns. */
+/* The kind of containers: arrays, objects, or one in the other by turns. */
 enum shape { ARRAYS, OBJECTS, MIXED, SHAPES };
 
 /* `before`, so many containers inside each other with `inner` in the last one, `after`. */
@@ -229,7 +229,7 @@ MEMORY_TEST(a_larger_size_limit_can_be_set)
     assert_size_limit(fixture, (size_t)17 * MEBIBYTE);
 }
 
-/* What the store adds to an event is not the caller's to count. */
+/* Bytes that the store adds to an event do not count against the caller's limit. */
 MEMORY_TEST(the_limit_holds_for_the_text_that_came)
 {
     fixture->options.max_event_bytes = 2;

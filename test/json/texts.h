@@ -154,7 +154,7 @@ static const struct refused refused_values[] = {
     {TEXT("{\"\xFF\":1}"), 2},
 };
 
-/* What RFC 8259 allows, however odd. */
+/* Texts that RFC 8259 allows, however odd. */
 static const char *const accepted_values[] = {
     "0",
     "-0",

@@ -1,4 +1,4 @@
-/* What is written is read back as the same: strings, members, doubles. */
+/* Written values are read back as the same: strings, members, doubles. */
 #include "json/writer.h"
 
 #include <locale.h>

@@ -1,4 +1,4 @@
-/* What rewinds leave of a log, held against a plain list of its numbers. */
+/* The live part of a log after rewinds, compared with a plain list of its numbers. */
 #include "model/event/log.h"
 
 #include "base/memory.h"

@@ -107,7 +107,7 @@ static void reading_end(struct reading *reading)
     ses__changes_free(&reading->beside);
 }
 
-/* What is kept of the delta `text` when there are these changes beside it. `beside` NULL: none. */
+/* Returns the rest of the delta `text` when there are these changes beside it. `beside` NULL: none. */
 static const char *merged(struct reading *reading, const char *text, const char *beside)
 {
     struct json_reader json;

@@ -155,7 +155,7 @@ static void add_own(struct subject *subject, enum scope from)
     ses__advance_free(&advance);
 }
 
-/* What the temp: values do is not the advance's. */
+/* The temp: values do not belong to the advance. */
 SUBJECT_TEST(an_event_of_ones_own)
 {
     add_own(subject, SCOPE_APP);

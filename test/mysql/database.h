@@ -66,7 +66,7 @@ static inline int64_t database_number(const struct database *database, const cha
     return strtoll(database_ask(database, sql), NULL, 10);
 }
 
-/* What SHOW STATUS counts under this name. */
+/* The count of SHOW STATUS under this name. */
 static inline int64_t database_count(const struct database *database, const char *name)
 {
     char sql[200];

@@ -1,7 +1,7 @@
 /*
  * The server is killed, and connections are cut, while threads append. Nothing that was acknowledged is lost
- * or there twice. What came back with UNKNOWN is there once or not at all, and what failed in another way is
- * not there.
+ * or there twice. An append that returned UNKNOWN is stored once or not at all, and one that failed in
+ * another way is not stored.
  *
  * SESLITE_MYSQL_FAULTS: so many faults, of which every fifth is a kill (20 by default; 1,000 take some
  * minutes).
@@ -13,7 +13,7 @@
 
 enum { THREADS = 4, MAX_EVENTS = 200000 };
 
-/* What has come of an append. */
+/* The outcome of an append. */
 enum { STORED = 1, OPEN = 2, FAILED = 3 };
 
 static struct {
@@ -216,7 +216,7 @@ TEST_WITH(struct database *database, fresh_database, NULL, cuts_of_connections)
     account(database->uri);
 }
 
-/* What is written must be whole, and a commit is on the disk, as servers have it by default. */
+/* Writes must be whole, and a commit is on the disk, as servers have it by default. */
 static int safe_setup(void **state)
 {
     (void)setenv("SERVER_OPTIONS",

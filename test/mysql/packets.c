@@ -1,4 +1,4 @@
-/* What is longer than the server takes at once, and bytes that mean something in a statement. */
+/* Values that are longer than the server takes at once, and bytes that mean something in a statement. */
 #include "mysql/database.h"
 #include "seslite_artifact.h"
 
@@ -88,7 +88,7 @@ SERVER_TEST(events_of_about_the_length_of_a_packet)
     (void)database_ask(database, "SET GLOBAL max_allowed_packet = 16777216");
 }
 
-/* Many statements are sent in pieces, and are one transaction all the same. */
+/* Many statements are sent in pieces, and are still one transaction. */
 SERVER_TEST(a_batch_that_is_longer_than_a_packet_is_sent_in_pieces)
 {
     enum { COUNT = 40 };

@@ -57,7 +57,7 @@ struct reader {
     bool failed;
 };
 
-/* Whatever is seen has no gaps, and never becomes less. */
+/* A reader never sees gaps, nor less than before. */
 static void *look(void *context)
 {
     struct reader *reader = context;
@@ -281,7 +281,7 @@ SERVER_TEST(a_call_that_waits_for_a_lock_ends_in_time)
     ses_close(store);
 }
 
-/* What only reads locks nothing, however long it stays in its transaction. */
+/* A reader locks nothing, however long it stays in its transaction. */
 static int count_locks(void *context, const char *data, size_t len, ses_error *error)
 {
     const struct database *database = context;

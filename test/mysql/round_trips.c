@@ -28,7 +28,7 @@ static int close_far(void **state)
     return 0;
 }
 
-/* What nobody waited for has passed the proxy. */
+/* The messages that nobody waited for have passed the proxy. */
 static void begin(void)
 {
     support_pause_us(20000);
@@ -191,8 +191,8 @@ static void find_in_a_session(const ses_key *of)
     ses_findings_close(page);
 }
 
-/* What reads much of a session goes table by table. The session has two events. PostgreSQL needs one less for
- * a fork and a cut. */
+/* A call that reads much of a session goes table by table. The session has two events. PostgreSQL needs one
+ * less for a fork and a cut. */
 FAR_TEST(history_takes_more)
 {
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};

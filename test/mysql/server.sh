@@ -102,7 +102,7 @@ stop_by() {
 
 ask() { mariadb --no-defaults --socket="$folder/socket" -useslite -psecret -BN -e "$1"; }
 
-# What was in the folder is replaced. The number of the last transaction that is in the copy goes into the
+# The content of the folder is replaced. The number of the last transaction that is in the copy goes into the
 # replica's own binary log, since it may become a primary.
 replica() {
     stop_by KILL

@@ -1,4 +1,4 @@
-/* What many rows cost: a page of a list, and a long log, must not take as long as all pairs of rows. */
+/* The cost of many rows: a page of a list, and a long log, must not take as long as all pairs of rows. */
 #include <time.h>
 
 #include "mysql/database.h"

@@ -134,7 +134,7 @@ BOUNCER_TEST(lines_go_in_and_out_unchanged)
     ses_close(store);
 }
 
-/* What a commit could not say would be lost with it. */
+/* An error that a commit could not report would be lost with it. */
 BOUNCER_TEST(a_server_that_keeps_its_warnings_to_itself_is_refused)
 {
     const ses_postgres_options unprepared = {.size = sizeof unprepared, .unprepared = 1};

@@ -1,5 +1,5 @@
-/* What a check finds in a database: foreign keys that are not there, a schema that somebody changed, rows
- * that were. */
+/* The findings of a check in a database: foreign keys that are missing, a schema or rows that somebody
+ * changed. */
 #include "database.h"
 #include "seslite_artifact.h"
 #include "seslite_postgres.h"

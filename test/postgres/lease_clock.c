@@ -155,7 +155,7 @@ LEASE_CLOCK_TEST(a_lease_is_renewed_from_the_servers_now)
     programs_end(&programs);
 }
 
-/* What waits for a lease that runs out soon takes it then, and not an hour later. */
+/* A call that waits for a lease that expires soon takes it then, and not an hour later. */
 LEASE_CLOCK_TEST(waiting_ends_when_it_runs_out)
 {
     const ses_lease_options waits = {.size = sizeof waits, .wait_ms = 30000};

@@ -91,7 +91,7 @@ SERVER_TEST(two_pools_follow_each_other)
     }
 }
 
-/* What is appended while the follower's connection is killed comes all the same, each once and in order. */
+/* Events that are appended while the follower's connection is killed arrive, each once and in order. */
 SERVER_TEST(a_follower_outlives_its_connections)
 {
     ses_store *writer = open_store(database->place);

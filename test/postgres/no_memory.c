@@ -90,7 +90,7 @@ static int64_t stored(struct scene *scene)
     return events;
 }
 
-/* What the call said of its events is so. */
+/* The call's report about its events is true. */
 static int check_events(struct scene *scene, int64_t before, int64_t events, int code)
 {
     const long then = left;
@@ -155,7 +155,7 @@ static int64_t versions(struct scene *scene)
     return count;
 }
 
-/* What the call said of the artifact is so. */
+/* The call's report about the artifact is true. */
 static int check_versions(struct scene *scene, int64_t before, int code)
 {
     const long then = left;

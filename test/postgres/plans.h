@@ -73,7 +73,7 @@ static inline void fill_tables(PGconn *conn)
         PQclear(database_take(conn, PQexec(conn, filling[i]), filling[i]));
 }
 
-/* What goes through the shards by an index: all of an app, or all that there is. */
+/* Statements that go through the shards by an index: all of an app, or the whole store. */
 static const char *const across_shards[] = {
     "apps_named",      "users_named",         "app_after",           "sessions_of_app", "sessions_expired",
     "sessions_idle",   "sessions_idle_ahead", "list_app_newest",     "list_app_oldest", "list_app_created",

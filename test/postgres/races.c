@@ -50,7 +50,7 @@ static void start_appender(struct appender *appender, ses_store *store, const ch
     assert_int_equal(pthread_create(&appender->thread, NULL, append_once, appender), 0);
 }
 
-/* So many backends of ours wait for that kind of thing. */
+/* The number of backends of ours that wait for that kind of event. */
 static bool are_waiting(const struct database *database, const char *kind)
 {
     char sql[200];
@@ -84,7 +84,7 @@ static int64_t count_stored(ses_store *store)
 #define LOCK_SESSION "SELECT 1 FROM seslite.sessions WHERE name = 's' FOR UPDATE"
 #define LOCK_USER "SELECT 1 FROM seslite.users WHERE name = 'user' FOR UPDATE"
 
-/* What timed out, and says so, does not come true when the lock is free. */
+/* An append that has reported a timeout is not stored when the lock becomes free. */
 SERVER_TEST(what_waited_too_long_is_not_stored_later)
 {
     static const char *const locks[] = {LOCK_SESSION, LOCK_USER};
@@ -583,7 +583,7 @@ static void *write_beside_reads(void *context)
 }
 
 /* A read that needs more than one page of events goes on in another transaction only while the session stays
- * as it is. It must come to its end all the same. */
+ * as it is. It must still end. */
 SERVER_TEST(much_is_read_while_another_writes)
 {
     enum { EVENTS = 5000, BATCH = 500, READS = 10 };

@@ -1,4 +1,4 @@
-/* What a server refuses: another encoding, who has no rights, and what has no room. */
+/* Refusals of a server: another encoding, a user without rights, and a full disk. */
 #include <sys/stat.h>
 #include <unistd.h>
 

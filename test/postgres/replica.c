@@ -1,5 +1,5 @@
-/* What is read from a replica, and what is not. For most of it the replica is a database with other contents,
- * so that it shows which of both was read. */
+/* Calls that read from a replica, and calls that do not. For most of it the replica is a database with other
+ * contents, so that it shows which of both was read. */
 #include <pthread.h>
 
 #include "cluster.h"
@@ -152,7 +152,7 @@ static void assert_cursors_of_the_replica(ses_store *store)
     free(text.data);
 }
 
-/* What was just saved must be there. */
+/* A reader must find what was just saved. */
 static void assert_artifacts_are_of_the_primary(ses_store *store)
 {
     ses_artifact_list *list;

@@ -281,7 +281,7 @@ static void test_a_page_of_a_list_is_one(struct far_store *far)
     }
 }
 
-/* Of the session's events, 64 a page. */
+/* The session's events are read 64 a page. */
 static void test_a_page_of_a_cursor_is_one(struct far_store *far)
 {
     for (int backward = 0; backward < 2; backward++) {
@@ -426,7 +426,7 @@ static void find_in_a_session(struct far_store *far, const ses_key *of)
     ses_findings_close(page);
 }
 
-/* What reads much of a session goes table by table. The session has two events. */
+/* A call that reads much of a session goes table by table. The session has two events. */
 static void test_history_takes_more(struct far_store *far)
 {
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
@@ -557,7 +557,7 @@ static int count_lines(void *context, const char *data, size_t len, ses_error *e
     return 0;
 }
 
-/* Of a session and its events. */
+/* A session and its events. */
 static int walk_with_export(ses_store *store)
 {
     const ses_export_options options = {
@@ -569,7 +569,7 @@ static int walk_with_export(ses_store *store)
     return lines >= LARGE ? LARGE : 0;
 }
 
-/* What a walk has no room for is not sent, to be asked for again. */
+/* Rows that a walk has no room for are not sent, only to be asked for again. */
 SERVER_TEST(large_events_are_sent_once)
 {
     static int (*const walks[])(ses_store * store) = {walk_with_cursor, walk_with_follower, walk_with_export};

@@ -138,7 +138,7 @@ static inline void read_shards(struct same *same)
     }
 }
 
-/* What stands in a table, as the file gives it. */
+/* The content of a table, as the file gives it. */
 static const struct {
     const char *table;
     const char *select;

@@ -85,7 +85,7 @@ static void add_event(struct calls *calls, struct text *text)
     if (!once_in(calls, 3)) {
         text_printf(text, "\"id\":\"e%zu\",", id);
         if (!once_in(calls, 8))
-            calls->seed = id * 7919 + 13; /* what follows is always the same of that id */
+            calls->seed = id * 7919 + 13; /* the calls that follow depend on that id alone */
     }
     if (once_in(calls, 2))
         text_printf(text, "\"timestamp\":%d.%zu,", (int)below(calls, 20000) - 10000, below(calls, 100));

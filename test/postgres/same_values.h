@@ -72,7 +72,7 @@ static inline void put_owners(struct same *same, struct values *values, int at, 
     values->text[OF_FILE][at][lens[0] + 1] = values->text[OF_SERVER][at][lens[1] + 1] = '\0';
 }
 
-/* What ends with a byte that no text has, for the file, is without an end for the server. */
+/* A range that ends with a byte that no text contains, for the file, has no end for the server. */
 static inline void put_end(struct values *values, int at, const char *prefix)
 {
     snprintf(values->text[OF_FILE][at], MOST_TEXT, "%s\xff", prefix);

@@ -57,7 +57,7 @@ static const struct writing writings[] = {{"title_set", "sT"},
                                           {"origin_set", "sq"},
                                           {"chunks_copy", "uu"}};
 
-/* What would soon leave nothing to write about: each is undone. */
+/* Statements that would soon leave nothing to write about: each is undone. */
 static const struct writing undone[] = {
     {"content_grow", "uCqt"},         {"content_finish", "uCT"},      {"content_delete", "uC"},
     {"content_use", "uCq"},           {"contents_use", "uTWq"},       {"artifacts_remove", "uTW"},

@@ -1,4 +1,4 @@
-/* What a call takes for stored, once all of it was sent at once, is what the server has stored. */
+/* A call that sends everything at once reports as stored exactly what the server has stored. */
 #include <pthread.h>
 
 #include "database.h"
@@ -56,7 +56,7 @@ SERVER_TEST(a_session_has_the_version_that_it_began_with)
     PQfinish(conn);
 }
 
-/* Of a store that has not met the session before, which looks for it by its name first. */
+/* A store that has not met the session before looks for it by its name first. */
 SERVER_TEST(an_append_that_waited_in_vain_is_not_stored_later)
 {
     const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = 300};

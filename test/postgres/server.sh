@@ -54,7 +54,7 @@ start() {
     echo "host=$folder port=${port:-5432} user=seslite dbname=postgres"
 }
 
-# What was in the folder is replaced.
+# The content of the folder is replaced.
 standby() {
     [ "$(id -u)" -ne 0 ] || chown "$owner" "$folder"
     as_owner "$bin/pg_ctl" -D "$folder/data" status >/dev/null 2>&1 && fail "a server runs in $folder"

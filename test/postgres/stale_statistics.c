@@ -66,7 +66,7 @@ SERVER_TEST(a_session_is_found_by_its_name)
     check_plans(database);
 }
 
-/* Of a table that was never analyzed: few events, and then many, in one session. */
+/* A table that was never analyzed: few events, and then many, in one session. */
 SERVER_TEST(a_long_log_is_cut_by_numbers_and_searched_by_ids)
 {
     static const char *const filled[] = {

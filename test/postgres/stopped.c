@@ -72,7 +72,7 @@ static void open_connections(const char *place, ses_store *store, int count)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
 }
 
-/* All that were idle hang with the first: only one call waits in vain. */
+/* All idle connections hang with the first: only one call waits for nothing. */
 SERVER_TEST(a_server_that_hangs_is_left)
 {
     char place[600];

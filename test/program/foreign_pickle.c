@@ -137,7 +137,7 @@ PLAIN_TEST(a_pickle_cut_anywhere_is_refused)
     each_pickle(cut);
 }
 
-/* Is the byte part of a float before which at least twenty others stand in a row? What is said of those holds
+/* True if the byte is part of a float that follows at least twenty others in a row. The rule for those holds
  * for it. */
 static bool is_repeated(const char *pickle, size_t at)
 {
@@ -332,7 +332,7 @@ PLAIN_TEST(what_is_no_pickle_is_refused)
 
 /* ---------------------------------------------------------------------------------------- memory and time */
 
-/* What a call takes at most: everything that is allocated beyond it fails. */
+/* The most that a call may take: every allocation beyond it fails. */
 static size_t most_memory;
 static size_t memory;
 

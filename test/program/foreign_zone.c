@@ -108,7 +108,7 @@ static void try_damaged(const char *folder, const char *data, size_t len)
     free(path);
 }
 
-/* Whatever stands in a zone's file: it is read within its bounds, or refused. */
+/* Any zone file is read within its bounds, or refused. */
 PLAIN_TEST(a_damaged_file_is_refused_or_read_within_its_bounds)
 {
     size_t len = 0;

@@ -7,7 +7,7 @@
 
 #include "files/signals.h"
 
-/* What becomes of a process that watches the file, and gets the signal. */
+/* The end of a process that watches the file and gets the signal. */
 static int end_of(const char *path, int number)
 {
     int status = 0;

@@ -227,7 +227,7 @@ static void add_common_members(ses_builder *builder)
         assert_ok(ses_builder_action(builder, actions[i], "{}", SES_NUL, &error));
 }
 
-/* What a server leaves behind that was killed while its tool worked. */
+/* The remains of a server that was killed while its tool worked. */
 static void leave_call(const char *path)
 {
     static const char call[] =

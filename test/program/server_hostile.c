@@ -40,8 +40,7 @@ static void expect_raw(const char *sent, const char *status, const char *part)
     assert_int_equal(close(client), 0);
 }
 
-/* What looks like the beginning of TLS. A newer libmicrohttpd hangs up at once, an older one answers
- * first. */
+/* The beginning of a TLS handshake. A newer libmicrohttpd hangs up at once, an older one answers first. */
 static void expect_no_tls(void)
 {
     static const char hello[] = "\x16\x03\x01 hello\r\n\r\n";

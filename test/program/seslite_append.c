@@ -164,7 +164,7 @@ TEST_OF(command_setup, a_line_that_is_refused_is_named_and_nothing_is_stored)
     }
 }
 
-/* Whoever copies events with a pipe would otherwise store rows. */
+/* A pipe that copies events would otherwise store rows. */
 TEST_OF(command_setup, rows_of_events_are_refused)
 {
     char command[1024];

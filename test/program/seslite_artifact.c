@@ -20,7 +20,7 @@ static int64_t must_save(const struct fixture *fixture, const ses_key *key, cons
     return version;
 }
 
-/* Of the newest version; ses_artifact_close. */
+/* Opens the newest version; end with ses_artifact_close. */
 static ses_artifact *must_open_artifact(const struct fixture *fixture, const ses_key *key, const char *name)
 {
     ses_artifact *artifact = NULL;

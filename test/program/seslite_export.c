@@ -1,5 +1,5 @@
-/* The command exports: to JSON lines, to session JSON, and to a database that google-adk opens. What was
- * written is read again. */
+/* The command exports: to JSON lines, to session JSON, and to a database that google-adk opens. The written
+ * files are read again. */
 #include "foreign.h"
 
 #include <dirent.h>
@@ -432,7 +432,7 @@ static bool is_within(const cJSON *ours, const cJSON *theirs)
     return true;
 }
 
-/* Of our rawEvent all is in theirs; an ADK of another version sends none. */
+/* Everything in our rawEvent is in theirs; an ADK of another version sends none. */
 static void compare_body(const cJSON *theirs, cJSON *ours)
 {
     cJSON *raw = cJSON_DetachItemFromObject(ours, "rawEvent");
@@ -484,7 +484,7 @@ TEST_OF(setup, an_event_for_vertex_is_the_request_that_google_adk_sends)
     free(text);
 }
 
-/* What the API has a place for is written there, and not said to be left out. */
+/* Members that the API has a place for are written there, and not reported as left out. */
 TEST_OF(setup, title_labels_and_expiry_go_to_vertex_and_come_back)
 {
     const ses_label labels[] = {{"env", "prod"}, {"Ours", "Not Vertex's"}};

@@ -194,7 +194,7 @@ TEST_OF(command_setup, files_that_are_no_stores_have_codes)
     free(other);
 }
 
-/* What an address has beside its place is not shown, whether there is such a server or not. */
+/* Secrets of an address are not shown, whether there is such a server or not. */
 TEST_OF(command_setup, an_address_of_a_server_is_told_from_a_file)
 {
     static const char address[] =

@@ -79,7 +79,7 @@ static void check_quiet(void)
     cJSON_Delete(performance);
 }
 
-/* What the slider shows: the keys that there are, as one JSON object, and where it is. */
+/* The state of the slider: the existing keys, as one JSON object, and its position. */
 #define STATE                                                                                           \
     "const state = {}; for (const row of document.querySelectorAll('.values > div:not(.gone)'))"        \
     "  state[row.querySelector('dt').textContent] = JSON.parse(row.querySelector('ins').textContent); " \

@@ -1,7 +1,7 @@
 /* The command imports databases of the ADKs: each is held against what the service itself returned for it. */
 #include "foreign.h"
 
-/* What differs, and why: README.md beside the files tells. */
+/* The differences, and why: README.md beside the files tells. */
 struct source {
     const char *name;
     const char *format;

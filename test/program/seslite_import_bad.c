@@ -138,7 +138,7 @@ static bool is_one_of_the_exits(int status)
     return status == 0 || status == 1 || status == 2 || status == 7 || status == 8;
 }
 
-/* Whatever it held, what is here then is sound. */
+/* The result is sound, whatever the file held. */
 static void import_damaged(const struct fixture *fixture, const char *path)
 {
     const char *const arguments[] = {COMMAND, "-f", fixture->path, "import", path, NULL};

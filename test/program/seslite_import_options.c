@@ -114,7 +114,7 @@ TEST(a_bad_event_is_left_out_alone)
     }
 }
 
-/* Of each state, and of its shared keys, only those that cannot be stored are left out. */
+/* The keys of each state, and shared keys, are left out only if they cannot be stored. */
 TEST(a_bad_key_is_left_out_alone)
 {
     char *path =

@@ -32,7 +32,7 @@ static void compare_event(cJSON *theirs, const ses_event *event)
     assert_true(apart > -1 && apart < 1);
     cJSON_DeleteItemFromObjectCaseSensitive(theirs, "timestamp");
     cJSON_DeleteItemFromObjectCaseSensitive(ours, "timestamp");
-    /* What later versions have by default, and these did not know. */
+    /* Defaults of later versions, which these did not know. */
     cJSON_DeleteItemFromObjectCaseSensitive(theirs, "nodeInfo");
     drop_empty(theirs, "longRunningToolIds", ours, "long_running_tool_ids");
     drop_empty(cJSON_GetObjectItem(theirs, "actions"), "requestedToolConfirmations",

@@ -1,4 +1,4 @@
-/* What the command says about itself for other programs: the man page, and completions in a real bash. */
+/* The command's description of itself for other programs: the man page, and completions in a real bash. */
 #include <sys/stat.h>
 
 #include "command.h"
@@ -83,7 +83,7 @@ TEST(the_help_is_there_as_json)
 
 /* -------------------------------------------------------------------------------------------- completions */
 
-/* What bash proposes for the last of these words; one a line. */
+/* The proposals of bash for the last of these words; one a line. */
 static char *complete(const struct fixture *fixture, const char *words)
 {
     static const char script[] = "#!/bin/bash\n"
@@ -177,7 +177,7 @@ TEST(a_name_is_never_run)
     free(file);
 }
 
-/* What the program answers; its standard error must stay empty. */
+/* The output of the program; its standard error must stay empty. */
 static void assert_answers(const struct fixture *fixture, const char *words, int code, const char *expected)
 {
     struct text command = {NULL, 0};

@@ -25,7 +25,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What `sqlite3 store.db SQL` prints. */
+/* The output of `sqlite3 store.db SQL`. */
 static char *query(const struct program_test *test, const char *sql, int *status)
 {
     char command[4096];

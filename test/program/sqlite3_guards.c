@@ -1,6 +1,6 @@
 /*
- * What the sqlite3 program cannot do to a store, which has its foreign keys off unless told otherwise: write
- * what is not JSON, or of another type, or leave rows that belong to nothing.
+ * Changes that the sqlite3 program, whose foreign keys are off by default, cannot make to a store: values
+ * that are not JSON, or of another type, and rows that belong to nothing.
  */
 #include "open.h"
 #include "seslite_artifact.h"
@@ -263,7 +263,7 @@ SQLITE3_GUARDS_TEST(versions_stay_within_bounds)
     assert_refused("INSERT INTO version_floor VALUES (2, 0)", "CHECK constraint failed");
 }
 
-/* What the program does rightly, the library goes on with. */
+/* The library continues with correct changes of the program. */
 SQLITE3_GUARDS_TEST(the_library_goes_on)
 {
     const ses_key key = {"app", "user", "one"};

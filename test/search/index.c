@@ -450,7 +450,7 @@ static int note_progress(void *context, int64_t done, int64_t total)
     return seen->calls == 1;
 }
 
-/* What was added before the end stays. */
+/* Events that were added before the end stay. */
 TEST(progress)
 {
     struct seen_progress seen = {0, 0, 0};

@@ -35,7 +35,7 @@ static void hash_characters(uint64_t *hash)
     }
 }
 
-/* What Hangul letters, syllables and kana become with those that may follow. */
+/* The results of Hangul letters, syllables and kana with those that may follow. */
 static void hash_compositions(uint64_t *hash)
 {
     static const uint32_t ranges[][2] = {{0x10FF, 0x1114}, {0x3040, 0x3100}, {0xABFF, 0xD7A5}};

@@ -6,7 +6,7 @@
 
 static const ses_key key = {"app", "user", "session"};
 
-/* Must a search use an index? */
+/* True if a search must use an index. */
 static int expects_index;
 
 /* Events later than their sessions, which move to the front of a list with them. */
@@ -276,7 +276,7 @@ SEARCH_TEST(pages)
             assert_int_equal(seen[s][e], 1);
 }
 
-/* What is found is what contains the text, as with LIKE, for scripts without spaces. */
+/* A search finds the events that contain the text, as with LIKE, for scripts without spaces. */
 SEARCH_TEST(random_texts_against_a_scan)
 {
     enum { EVENTS = 200, LETTERS = 6, ROUNDS = 300 };

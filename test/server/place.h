@@ -1,4 +1,5 @@
-/* What the tests here do in a database of their own, on every engine: place.h of its folder has the rest. */
+/* Shared by the tests here, in a database of their own, on every engine: place.h of its folder has the
+ * rest. */
 #ifndef SESLITE_TEST_SERVER_PLACE_H
 #define SESLITE_TEST_SERVER_PLACE_H
 

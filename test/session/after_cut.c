@@ -1,4 +1,4 @@
-/* What handles and cursors do when another writer has cut the session's events, or pruned them. */
+/* Handles and cursors after another writer has cut the session's events, or pruned them. */
 #include "open.h"
 #include "random.h"
 
@@ -131,7 +131,8 @@ static void hold(struct held *held, const struct log *log, const ses_range *rang
         held->has[ses_session_event(held->session, i)->seq] = true;
 }
 
-/* What it holds once it is up to date. What was cut is gone, what was pruned stays if that can be told. */
+/* Its content once it is up to date. Events that were cut are gone; events that were pruned stay if the
+ * handle can tell the two apart. */
 static void catch_up(struct held *held, const struct log *log)
 {
     int last = 0;
@@ -321,7 +322,7 @@ TEST(what_was_pruned_stays)
     ses_session_close(held.session);
 }
 
-/* The deltas of events that nobody can read any more count all the same. */
+/* The deltas of events that nobody can read any more still count. */
 TEST(events_are_pruned_that_the_handle_lacks)
 {
     static struct log log;
@@ -601,7 +602,7 @@ TEST(a_cut_ends_every_walk)
     assert_int_equal(last, log.last);
 }
 
-/* What was read already is there, and nobody asks the file again. */
+/* Events that were read already are there, and nothing asks the file again. */
 TEST(a_cut_after_the_last_page)
 {
     static struct log log;
@@ -678,7 +679,7 @@ TEST(a_prune_is_held_against_the_beginning)
     }
 }
 
-/* What rewinds have taken back is not needed by a walk over what is live. */
+/* A walk over live events does not need those that rewinds have taken back. */
 TEST(a_prune_of_what_is_not_live)
 {
     const ses_range live = {.which = SES_RANGE_LIVE};

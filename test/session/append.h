@@ -1,4 +1,4 @@
-/* What the tests of appending share: how a session looks, to compare it before and after, here and there. */
+/* Shared by the tests of appending: the look of a session, to compare it before and after, here and there. */
 #ifndef SESLITE_TEST_APPEND_H
 #define SESLITE_TEST_APPEND_H
 

@@ -76,7 +76,7 @@ MEMORY_TEST(they_are_put_into_the_delta_and_every_other_byte_stays)
         /* Keys are spelled as the library spells strings; of one that appears twice the last counts. */
         {DELTA(""), "{'\\u0061\\u00e9\\n\\/':'\\u0061'}", DELTA("'a\u00e9\\n/':'\\u0061'")},
         {DELTA(""), "{'a':1,'b':2,'\\u0061':3}", DELTA("'b':2,'a':3")},
-        /* What both write is cut out of the event's. */
+        /* Keys that both write are cut out of the event's delta. */
         {DELTA("'a':1"), "{'a':2}", DELTA("'a':2")},
         {DELTA(" 'a' : 1 , 'b' : 2 , 'c' : 3 "), "{'a':0}", DELTA(" 'b' : 2 , 'c' : 3 ,'a':0")},
         {DELTA(" 'a' : 1 , 'b' : 2 , 'c' : 3 "), "{'b':0}", DELTA(" 'a' : 1 , 'c' : 3 ,'b':0")},
@@ -98,7 +98,7 @@ MEMORY_TEST(they_are_put_into_the_delta_and_every_other_byte_stays)
         check_placing(fixture, &cases[i]);
 }
 
-/* What an event lacks is put in front of what is beside it. */
+/* Members that an event lacks are put in front of those beside it. */
 MEMORY_TEST(events_without_id_and_time)
 {
     static const struct placing cases[] = {
@@ -288,7 +288,7 @@ MEMORY_TEST(a_batch_takes_none)
     ses_session_close(session);
 }
 
-/* What is stored of both is an event that the store would have taken. */
+/* The event that is stored is one that the store would have accepted. */
 TEST(limits_are_those_of_the_whole_event)
 {
     enum { DEEPEST = 997, LIMIT = 2000 };

@@ -148,7 +148,7 @@ MEMORY_TEST(a_refresh_shows_what_is_to_be_expected)
     assert_ok(
         ses_append(session, Q("{'actions':{'stateDelta':{'user:n':8}}}"), SES_NUL, &options, NULL, &error));
     assert_handle_is_current(fixture->store, session);
-    /* What was appended here has changed it as well. */
+    /* The append through this handle has changed it as well. */
     assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, &options, NULL, &error));
     ses_session_close(session);
 }

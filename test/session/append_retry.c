@@ -93,7 +93,7 @@ TEST(a_retry_by_key_changes_nothing)
     }
 }
 
-/* What was read from one session can be given back to it: the bytes are those that are stored. */
+/* Events that were read from a session can be given back to it: the bytes are those that are stored. */
 MEMORY_TEST(the_stored_bytes_are_a_retry)
 {
     ses_session *session = NULL;

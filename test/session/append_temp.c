@@ -40,7 +40,7 @@ TEST(temp_values_are_visible_on_their_handle_only)
     assert_stored_state(fixture->store, &key, Q("{'s':1}"));
 }
 
-/* What each event leaves visible: the steps follow each other on one handle. */
+/* The values that each event leaves visible: the steps follow each other on one handle. */
 MEMORY_TEST(temp_values_last_as_long_as_their_invocation)
 {
     static const struct {
@@ -96,7 +96,7 @@ MEMORY_TEST(an_invocation_can_be_ended)
     assert_int_equal(ses_session_version(session), 1);
     assert_handle_is_current(fixture->store, session);
     assert_ok(ses_invocation_end(session, &error));
-    append(session, Q("'i'"), Q("{'temp:b':1}")); /* it may go on all the same */
+    append(session, Q("'i'"), Q("{'temp:b':1}")); /* it may still go on */
     assert_state(session, Q("{'s':1,'temp:b':1}"));
     append(session, Q("'i'"), Q("{'temp:c':1}"));
     assert_state(session, Q("{'s':1,'temp:b':1,'temp:c':1}"));

@@ -1,4 +1,4 @@
-/* What goes in comes out with the same bytes: values of the state, and whole events. */
+/* Values of the state, and whole events, come out with the bytes that went in. */
 #include "support.h"
 
 enum { MEBIBYTE = 1024 * 1024, DEEP = 990 };

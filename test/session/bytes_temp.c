@@ -112,8 +112,8 @@ static void squeeze(char *text)
 }
 
 /*
- * What is left of a delta: the same tokens as were it written without its temp: members, and each member that
- * stays with its very bytes. (How much of the white space around what was cut goes along is not laid down.)
+ * The rest of a delta: the same tokens as if it were written without its temp: members, and the exact bytes
+ * of each member that stays. (How much of the white space around what was cut goes along is not laid down.)
  */
 static void assert_cut(const char *left, size_t len, const struct delta_case *delta)
 {

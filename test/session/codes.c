@@ -6,9 +6,9 @@
 int __real_sqlite3_step(sqlite3_stmt *statement);
 int __wrap_sqlite3_step(sqlite3_stmt *statement);
 
-/* What the next step is to answer; SQLITE_OK: what SQLite does. */
+/* The code that the next step returns; SQLITE_OK: what SQLite does. */
 static int next_step;
-/* The same of the next COMMIT, which is done. */
+/* The same for the next COMMIT, which is done. */
 static int next_commit;
 
 int __wrap_sqlite3_step(sqlite3_stmt *statement)

@@ -304,7 +304,7 @@ PLAIN_TEST(damage_is_not_cut)
     }
 }
 
-/* What another program wrote into the rows is gone with what had written over them. */
+/* Changes of another program to the rows are gone with the events that had written over them. */
 TEST(rows_that_the_log_does_not_explain_are_put_right)
 {
     begin(fixture);

@@ -1,6 +1,6 @@
 /*
- * What an engine may do to a public call: fail with any code, before its work or with the answer lost after
- * it, and begin an operation again from the start.
+ * Failures of an engine below a public call: it fails with any code, before its work or with the answer lost
+ * after it, and it begins an operation again from the start.
  */
 #include <sqlite3.h>
 #include <unistd.h>
@@ -244,7 +244,7 @@ FAULTS_TEST(whatever_code_an_engine_fails_with_nothing_has_changed)
     free(stored);
 }
 
-/* What the engine has filled in by then is freed, and shown to nobody. */
+/* Results that the engine has filled in by then are freed, and never shown. */
 FAULTS_TEST(an_answer_that_is_lost_is_not_shown)
 {
     char *handle = describe(faults->session, 1);
@@ -339,7 +339,7 @@ FAULTS_TEST(a_follower_goes_on_after_a_failure)
 
 /* ---------------------------------------------------------------------- engines that begin again */
 
-/* Where operations are run in vain: a copy of the file, taken anew for each. */
+/* Operations whose results are thrown away run here: a copy of the file, taken anew for each. */
 struct elsewhere {
     struct faults *faults;
     char *path;

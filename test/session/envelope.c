@@ -319,7 +319,7 @@ MEMORY_TEST(a_partial_event_is_neither_stored_nor_applied)
     must_append(session, Q("{'id':'e','partial':false}"));
 }
 
-/* What is wrong is wrong in a partial event too. */
+/* An invalid event is refused if it is partial, too. */
 MEMORY_TEST(a_partial_event_is_checked)
 {
     static const struct refused cases[] = {

@@ -193,14 +193,14 @@ TEST(the_sessions_of_a_user_are_limited)
     assert_sessions(fixture->store, "app", "b c d e");
     assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 1);
     assert_sessions(fixture->store, "other", "f g"); /* as a list shows the newest first */
-    /* What has expired does not count among those that stay. */
+    /* Expired sessions do not count among those that stay. */
     create_at(fixture, "app", "u2", "i", now, now + 5);
     fixture->now += 5;
     assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 1);
     assert_sessions(fixture->store, "app", "b c d e");
 }
 
-/* Whatever times the events of a client with a wrong clock have. */
+/* The times of the events of a client with a wrong clock do not matter. */
 TEST(those_last_written_can_be_kept)
 {
     ses_expire_options options = {

@@ -1,4 +1,4 @@
-/* What the tests of followers share: short words for what a follower gives next. */
+/* Shared by the tests of followers: short words for the next result of a follower. */
 #ifndef SESLITE_TEST_FOLLOW_H
 #define SESLITE_TEST_FOLLOW_H
 

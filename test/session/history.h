@@ -1,4 +1,4 @@
-/* What the tests of history share: points of a log, and the state there. */
+/* Shared by the tests of history: points of a log, and the state there. */
 #ifndef SESLITE_TEST_HISTORY_H
 #define SESLITE_TEST_HISTORY_H
 

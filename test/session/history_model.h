@@ -1,6 +1,6 @@
 /*
- * What the history test holds the library against: logs in plain arrays, and every rule in its plainest form,
- * however slow. Sequence numbers, invocations and calls are few, so that steps meet the same ones again.
+ * The model of the history test: logs in plain arrays, and every rule in its plainest form, however slow.
+ * Sequence numbers, invocations and calls are few, so that steps meet the same ones again.
  */
 #ifndef SESLITE_TEST_HISTORY_MODEL_H
 #define SESLITE_TEST_HISTORY_MODEL_H
@@ -85,7 +85,7 @@ static void find_live(const struct log *log, int count, bool live[MOST_EVENTS])
     }
 }
 
-/* So many events are numbered up to `seq`. */
+/* The number of events up to `seq`. */
 static int count_until(const struct log *log, int64_t seq)
 {
     int count = 0;
@@ -137,7 +137,7 @@ static const char *state_text(const struct entry state[KEYS], bool shared, char 
     return out;
 }
 
-/* Is the point after the first `count` events inside of nothing that belongs together? */
+/* True if the point after the first `count` events divides nothing that belongs together. */
 static bool parts_nothing(const struct log *log, int count)
 {
     for (int i = 0; i < count; i++) {

@@ -459,7 +459,7 @@ static void step_append(int slot, struct handle *handle)
 
 /* ------------------------------------------------------------------------------------ rewinds and redos */
 
-/* What the library has appended is taken into the model, when it is what it must be. */
+/* The event that the library has appended is added to the model, if it is as it must be. */
 static void take_rewind(struct log *log, int slot, const char *before, const struct entry wanted[KEYS],
                         const ses_appended *appended)
 {
@@ -492,7 +492,7 @@ static void take_rewind(struct log *log, int slot, const char *before, const str
     ses_session_close(session);
 }
 
-/* Is the log, live events and own state, as it was at the point? */
+/* True if the log, live events and own state, is as it was at the point. */
 static bool is_there(const struct log *log, int64_t seq)
 {
     bool now[MOST_EVENTS];

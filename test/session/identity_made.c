@@ -168,7 +168,7 @@ TEST(event_ids_obey_the_rules_of_ids)
 
 /* ------------------------------------------------------------------------------------ the caller's ids */
 
-/* What make_id does next. */
+/* The next result of make_id. */
 struct maker {
     const char *text; /* NULL: fails */
     bool fills;       /* fills all of the memory, without a NUL */

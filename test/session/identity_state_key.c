@@ -24,7 +24,7 @@ static char *event_with_delta(const char *delta)
     return json;
 }
 
-/* What creating with the object and appending it as a delta return; the same for both. */
+/* The code of creating with the object, and of appending it as a delta; the same for both. */
 static void check_object(ses_store *store, const char *object, int expected)
 {
     static int number = 0;

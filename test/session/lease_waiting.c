@@ -347,7 +347,7 @@ WAITING_TEST(deleting_the_session_ends_those_who_wait)
 
 /* ------------------------------------------------------------------------------------ other processes */
 
-/* Of the row of the lease: who has precedence; free it. */
+/* The waiter with precedence, from the row of the lease; free it. */
 static char *next_owner(const struct waiting *waiting)
 {
     sqlite3 *db = NULL;

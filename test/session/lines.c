@@ -28,7 +28,7 @@ TEST_FILE_AND_MEMORY(a_store_that_goes_out_and_in_is_the_same)
     free(first.data);
 }
 
-/* What lines do not say is the same, too. */
+/* Facts that lines do not contain are the same, too. */
 TEST(the_rows_are_the_same)
 {
     static const char *const queries[] = {
@@ -248,7 +248,7 @@ TEST(reading_twice_changes_nothing)
     free(again.data);
 }
 
-/* What became of each, as "name=outcome ". */
+/* The result of each, as "name=outcome ". */
 static int note_item(void *context, const ses_import_item *item)
 {
     text_printf(context, "%s=%d ",

@@ -1,4 +1,4 @@
-/* What the tests of JSON lines share: a store with everything in it. */
+/* Shared by the tests of JSON lines: a store with everything in it. */
 #ifndef SESLITE_TEST_LINES_H
 #define SESLITE_TEST_LINES_H
 

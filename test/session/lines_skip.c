@@ -7,7 +7,7 @@ static const ses_key one = {"app", "user", "one"};
 static const ses_key two = {"app", "user", "two"};
 static const ses_key three = {"other", "user", "three"};
 
-/* What was left out, a message a line. */
+/* The items that were left out, a message a line. */
 struct skipped {
     int count;
     char messages[2000];

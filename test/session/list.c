@@ -5,7 +5,7 @@
 
 static const int64_t HOUR = INT64_C(3600000000);
 
-/* What the lists are held against. */
+/* The lists are compared with this. */
 struct entry {
     const char *user;
     char name[16];

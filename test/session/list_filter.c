@@ -179,7 +179,7 @@ TEST_OF(lists_setup, lists_without_state)
         assert_code(SES_ABSENT, ses_state_get(session, "k", &json, NULL, &error));
         assert_int_equal(ses_session_label_count(session), i == 0 ? 0 : 1);
     }
-    /* What a page holds is no part of its filter. */
+    /* The filter of a token does not include the content of a page. */
     const ses_list_options next = {.size = sizeof next, .limit = 3, .token = ses_page_token(page)};
     ses_page *rest = NULL;
     assert_ok(ses_list(fixture->store, "app", NULL, &next, &rest, &error));
@@ -308,7 +308,7 @@ TEST_OF(lists_setup, damage_is_corrupt)
     }
 }
 
-/* So many that a list of one label looks at the sessions with it, and not at all of the user. */
+/* Enough sessions that a list of one label looks at the sessions with it, and not at all of the user. */
 MEMORY_TEST(a_user_with_many_sessions)
 {
     enum { MANY = 510 };

@@ -126,7 +126,7 @@ static void check_range(ses_store *store, const struct log *log, const ses_range
     walk(open_cursor(store, range, true), true, seqs, count);
 }
 
-/* Of the events that a handle holds, which may be only the newest. */
+/* Looks at the events that a handle holds, which may be only the newest. */
 static void check_handle(ses_store *store, const struct log *log, int64_t newest)
 {
     const ses_range range = {.size = sizeof range, .which = SES_RANGE_NEWEST, .newest = newest};
@@ -238,7 +238,7 @@ MEMORY_TEST(nothing_is_live)
     check_all_ranges(fixture->store, &log);
 }
 
-/* What is live is what was so when the cursor was opened. */
+/* The live events are those that were live when the cursor was opened. */
 MEMORY_TEST(a_rewind_meanwhile_takes_nothing_back)
 {
     static struct log log;

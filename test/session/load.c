@@ -36,7 +36,7 @@ static int next_event_of(void *context, ses_loaded_event *event, ses_error *erro
 
 static const int64_t created = 1000000;
 
-/* What ses_load takes, from its first event on. */
+/* The events that ses_load takes, from the first on. */
 static const ses_loaded *given(struct source *source)
 {
     source->asked = 0;
@@ -823,7 +823,7 @@ static int give_slowly(void *context, ses_loaded_event *event, ses_error *error)
     return 1;
 }
 
-/* What waits meanwhile is neither lost with a load that fails nor asked for on another thread. */
+/* A call that waits meanwhile is neither lost with a load that fails nor run on another thread. */
 TEST(other_writers_wait_and_do_not_share_the_transaction)
 {
     struct other_writer writer = {.store = fixture->store, .code = SES_INTERNAL};

@@ -246,7 +246,7 @@ static int call_append(struct handle *handle, int slot, const struct event *even
     return code;
 }
 
-/* What the call says of one event; an id that was made goes to the model. */
+/* The call's report about one event; an id that was made goes to the model. */
 static void check_appended(struct session *session, const struct event *sent, const struct outcome *outcome,
                            int i, const ses_appended *appended)
 {
@@ -290,8 +290,8 @@ static void take_in(struct handle *handle, int slot, const struct outcome *outco
         handle->count = session->count;
 }
 
-/* What a caller may believe a session to be at: its version, the one before, or any of this or an earlier
- * life. -1: it does not ask. */
+/* A version that a caller may expect: the session's, the one before, or any of this or an earlier life. -1:
+ * it does not ask. */
 static int64_t random_version(const struct session *session)
 {
     int64_t version = -1;

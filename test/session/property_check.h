@@ -1,4 +1,4 @@
-/* What is stored, read in every way and held against the model. */
+/* Reads the store in every way and compares it with the model. */
 #ifndef SESLITE_TEST_PROPERTY_CHECK_H
 #define SESLITE_TEST_PROPERTY_CHECK_H
 

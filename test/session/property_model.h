@@ -1,6 +1,6 @@
 /*
- * What the property test holds the library against: a few apps, users and sessions in plain arrays. All of it
- * is small, so that the steps meet the same sessions, keys and ids again and again.
+ * The model of the property test: a few apps, users and sessions in plain arrays. All of it is small, so that
+ * the steps meet the same sessions, keys and ids again and again.
  */
 #ifndef SESLITE_TEST_PROPERTY_MODEL_H
 #define SESLITE_TEST_PROPERTY_MODEL_H
@@ -273,7 +273,7 @@ static void random_event(struct model *model, const struct session *session, str
 
 /* ------------------------------------------------------------------------------------------- append */
 
-/* What should become of the events of one call. */
+/* The expected outcome of the events of one call. */
 struct outcome {
     int code;               /* 0, or why none of them is stored */
     int index;              /* then: the event that is refused */

@@ -165,7 +165,7 @@ struct model_call {
     bool answered;
 };
 
-/* Does a response after the boundary belong to a call before it? */
+/* True if a response after the boundary belongs to a call before it. */
 static bool parts_calls(struct model *model, int boundary, bool live_only)
 {
     struct model_call calls[MOST_EVENTS * MOST_FUNCTIONS];

@@ -1,4 +1,4 @@
-/* What the ADK's own rewind was given, and what it made of it: vectors/rewind.json. */
+/* Inputs and results of the ADK's own rewind: vectors/rewind.json. */
 #include <cjson/cJSON.h>
 
 #include "history.h"

@@ -28,7 +28,7 @@ static void make_sessions(struct fixture *fixture, int64_t created_us)
     }
 }
 
-/* What the header says of a range, said again: time and sequence first, then the newest of what is left. */
+/* The header's rule for a range, written again: time and sequence first, then the newest of the rest. */
 static size_t expect_range(const ses_range *range, int64_t seqs[EVENTS])
 {
     size_t count = 0;
@@ -297,7 +297,8 @@ MEMORY_TEST(larger_options_are_taken_while_the_rest_is_zero)
     }
 }
 
-/* What a program passes that was built with a header whose struct ended with the member before `member`. */
+/* The options of a program that was built with a header whose struct ended with the member before
+ * `member`. */
 #define SIZE_BEFORE(type, member) offsetof(type, member)
 
 TEST(smaller_options_of_an_older_version_are_taken)

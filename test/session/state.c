@@ -255,7 +255,7 @@ TEST(lone_surrogates_are_out_of_range_as_text)
         assert_code(SES_RANGE, ses_state_get_string(session, "s", &text, NULL, &error));
         assert_code(SES_RANGE, ses_state_get_string(session, "s", &text, NULL, &error));
         assert_ok(ses_state_get(session, "s", &text, NULL, &error));
-        assert_string_equal(text, lone[i]); /* stored byte for byte all the same */
+        assert_string_equal(text, lone[i]); /* stored byte for byte nevertheless */
     }
     ses_session_close(session);
 }

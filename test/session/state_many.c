@@ -7,7 +7,7 @@ static const ses_key key = {"app", "user", "session"};
 
 enum { KEYS = 6000, LONGEST = 400 };
 
-/* What the state should hold: the value of each key, 0 for none. */
+/* The expected state: the value of each key, 0 for none. */
 struct model {
     char names[KEYS][LONGEST + 16];
     int values[KEYS];

@@ -399,7 +399,7 @@ TEST(a_session_key_cannot_pass_for_another_scope)
     ses_session_close(session);
 }
 
-/* What is handed out as it stands in the file can be told from JSON by whoever reads it. */
+/* Readers can tell a value that is returned as the file has it from JSON. */
 TEST(an_event_that_is_not_json_comes_out_as_it_stands)
 {
     ses_content *content = NULL;

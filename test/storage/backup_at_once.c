@@ -283,7 +283,7 @@ static int run_victim(void *context)
     return ses_store_backup(store, victim->target, &options, &error) == SES_OK ? 0 : 1;
 }
 
-/* So many events has the target; -1: there is none. */
+/* The number of events in the target; -1: there is none. */
 static int64_t events_in(const char *target)
 {
     struct stat status;
@@ -333,7 +333,7 @@ static int64_t run_and_kill(const struct victim *of, int64_t after_us)
     return support_steady_us() - began;
 }
 
-/* What is killed has one thread, so the thread sanitizer finds nothing in it. */
+/* The process that is killed has one thread, so the thread sanitizer finds nothing in it. */
 static void kill_at_many_moments(const struct folder *folder, unsigned flags)
 {
     enum { ROUNDS = UNDER_TSAN ? 2 : 15, EVENTS = UNDER_TSAN ? 300 : 3000, OLD = 5 };

@@ -136,7 +136,7 @@ static void text_of_search(struct text *text, ses_store *store, const char *word
     ses_hits_close(hits);
 }
 
-/* What is derived from the events of the store, or found in them. */
+/* Data that is derived from the events of the store, or found in them. */
 static struct text derived_text(ses_store *store)
 {
     static const char *const words[] = {"common", "word0", "word1", "word2",  "word3",  "word4",
@@ -449,7 +449,8 @@ CELLS_TEST(an_import_that_replaces)
     ses_close(another);
 }
 
-/* What comes out of a store and goes into another is the same there, but for what belongs to a store. */
+/* A session that is exported from one store and imported into another is the same there, except for what
+ * belongs to a store. */
 CELLS_TEST(an_export_and_a_load)
 {
     ses_store *loaded = empty_store();

@@ -104,7 +104,7 @@ FOLDER_TEST(levels_see_more_and_more)
     }
 }
 
-/* Of the whole session: no event has a part in them. */
+/* Problems of the whole session: no event has a part in them. */
 FOLDER_TEST(problems_of_a_sessions_row)
 {
     static const struct {
@@ -308,7 +308,7 @@ FOLDER_TEST(wrong_arguments)
     ses_close(store);
 }
 
-/* The pages of one session's events cannot be read: the other is checked all the same. */
+/* The pages of one session's events cannot be read: the other is still checked. */
 FOLDER_TEST(a_check_goes_on_with_the_next_session)
 {
     ses_store *store = must_open(folder->path, NULL);

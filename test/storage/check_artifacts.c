@@ -1,4 +1,5 @@
-/* What a check finds in artifacts and their bytes, on a file that is changed behind the library's back. */
+/* The findings of a check in artifacts and their bytes, on a file that is changed behind the library's
+ * back. */
 #include <unistd.h>
 
 #include "../check.h"

@@ -94,7 +94,7 @@ static const struct {
               {"event_marks", "session_id, seq"},
               {"sqlite_sequence", "name"}};
 
-/* What a column becomes; %s is its name. */
+/* The new value of a column; %s is its name. */
 static const struct {
     const char *name;
     const char *value;
@@ -294,7 +294,7 @@ static void restore(const struct tampering *tampering)
     raw_run(tampering->db, sql);
 }
 
-/* What the schema does not permit is no change. */
+/* A change that the schema does not permit does not count. */
 static void tamper(struct tampering *tampering, const char *change, const char *sql)
 {
     int64_t problems = 0;

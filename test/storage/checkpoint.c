@@ -36,7 +36,7 @@ static void *read_all_the_time(void *context)
     return NULL;
 }
 
-/* What is promised: 1000 pages are due, 4000 are pressing, and some come on top while a checkpoint runs. */
+/* The promise: 1000 pages are due, 4000 are pressing, and some come on top while a checkpoint runs. */
 TEST(the_write_ahead_file_stays_bounded)
 {
     enum { READERS = 3, CURSORS = 5, APPENDS = 10000 };

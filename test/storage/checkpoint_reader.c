@@ -141,7 +141,7 @@ CHECKPOINT_READER_TEST(a_reader_costs_the_writers_little)
     sqlite3 *reader = begin_reading(fixture->path);
     append_until_pages(fixture->store, &number, 20000);
     const ses_stats held_back = statistics(fixture->store);
-    /* It had begun to be in vain every 1000 pages, for 200 ms: four seconds. */
+    /* It had begun every 1000 pages, each time for 200 ms and without a result: four seconds. */
     assert_in_range(held_back.sqlite.checkpoint_turn_us - before.sqlite.checkpoint_turn_us, 0, 2000000);
     assert_true(held_back.sqlite.wal_bytes > INT64_C(20000) * 4096);
 

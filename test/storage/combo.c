@@ -1,7 +1,7 @@
 /*
  * The same random calls on two stores: one has an index of words, a tally, artifacts, and now and then damage
- * in what is derived; the other has nothing of that. Whatever a call returns, a search finds, a tally adds up
- * or an export writes must be the same.
+ * in what is derived; the other has nothing of that. The results of calls, searches, tallies and exports must
+ * be the same.
  *
  * SESLITE_COMBO_SEED=7 begins with that seed, which a failure names; SESLITE_COMBO_ROUNDS=1000 takes so many.
  */
@@ -400,7 +400,7 @@ static void index_it(struct combo *combo)
     combo->is_damaged = combo->is_damaged && (index.flags == 0 || tally.flags == 0);
 }
 
-/* Of a user who is there: a session with artifacts differs from one without when lines are imported. */
+/* A session of an existing user: one with artifacts differs from one without when lines are imported. */
 static void save_artifact(struct combo *combo)
 {
     const ses_key of_session = any_key(combo);

@@ -340,7 +340,7 @@ static bool is_part_equal(const char *left, const char *right, const char *suffi
             memcmp(parts_of[0].bytes, parts_of[1].bytes, parts_of[0].len) == 0);
 }
 
-/* What a process leaves that dies; the index of the log, which is in shared memory, is made anew. */
+/* The remains of a process that dies; the index of the log, which is in shared memory, is made anew. */
 static void copy_store(const char *from, const char *to)
 {
     (void)unlink(part_path(to, "-shm"));
@@ -423,7 +423,7 @@ static uint64_t digest_rows(const char *path)
     return hash;
 }
 
-/* The same of its pages, which takes less: SQLite need not read the schema. */
+/* The same for its pages, which takes less: SQLite need not read the schema. */
 static uint64_t digest_pages(const char *path)
 {
     static struct part image;
@@ -490,7 +490,7 @@ static int look(ses_store *store)
     return code;
 }
 
-/* What a call has come to, and what they find: this process, and those that come after its death. */
+/* The outcome of a call, and the findings of this process and of those after its death. */
 struct outcome {
     int code;
     enum found live;

@@ -39,7 +39,7 @@ enum { TRIES = 3 };
 enum { LATE_CLASSES = 5 };
 static const long late_below_us[LATE_CLASSES] = {1000, 3000, 10000, 100000, LONG_MAX};
 
-/* What a child is at, for its parent to see. */
+/* The progress of a child, for its parent to see. */
 struct progress {
     volatile long number;
     const char *volatile way;
@@ -285,7 +285,7 @@ static const struct way *choose_way(long number)
                                                      : &ways[(size_t)number % (sizeof ways / sizeof ways[0])];
 }
 
-/* A store that has what the way damages. What works on rows wants a store that is nothing but its file. */
+/* A store that has what the way damages. Damage to rows needs a store that is nothing but its file. */
 static int choose_store(const struct way *way, struct chance *chance)
 {
     static const int with_log[] = {4, 5};
@@ -676,7 +676,7 @@ static void read_values(struct drive *drive)
     }
 }
 
-/* Pages to the end. What is found there was written with its `v` by add_events, or is damage. */
+/* Pages to the end. A value that is found there was written with its `v` by add_events, or is damage. */
 static void find_all(struct drive *drive, const ses_key *scope)
 {
     ses_find_options options = {.size = sizeof options, .limit = 20};

@@ -4,7 +4,7 @@
 
 #include "storage/damage.h"
 
-/* What SQLite refuses is no damage. */
+/* Changes that SQLite refuses are not damage. */
 static inline void try_sql(sqlite3 *db, const char *sql)
 {
     (void)sqlite3_exec(db, sql, NULL, NULL, NULL);
@@ -192,7 +192,7 @@ static const char *const damaged_rows[] = {
 
 /*
  * The schema's text says what a row may hold, and which indexes follow it: it is put aside for the change.
- * What was changed then stands in the file as a damaged page would leave it.
+ * The changed rows then stand in the file as a damaged page would leave them.
  */
 static const char *const without_types =
     "UPDATE main.sqlite_schema SET sql = replace(replace(replace(sql, 'STRICT, WITHOUT', 'WITHOUT'), ') "
@@ -339,7 +339,7 @@ static const char *const damaged_schemas[] = {
     "DELETE FROM events; END",
     "CREATE TRIGGER theirs AFTER INSERT ON events BEGIN DELETE FROM events; END",
     "CREATE TRIGGER theirs AFTER UPDATE ON sessions BEGIN UPDATE sessions SET version = version + 1; END",
-    /* What people may do. */
+    /* Changes that people may make. */
     "CREATE INDEX theirs ON events (author)",
     "CREATE TABLE theirs (x); CREATE VIEW their_view AS SELECT * FROM sessions",
     "ALTER TABLE sessions ADD COLUMN theirs TEXT",

@@ -1,6 +1,6 @@
 /*
- * Damaged files of stores with artifacts: every call ends, with a code that its comment names. What is read
- * has its hash, and where a check finds nothing, all of it can be read.
+ * Damaged files of stores with artifacts: every call ends, with a code that its comment names. Bytes that are
+ * read match their hash, and where a check finds nothing, all of them can be read.
  *
  * Each file has a number, which alone decides how it is made. From the environment:
  *     SESLITE_DAMAGE_FILES   how many
@@ -325,7 +325,7 @@ static void read_names(struct artifacts_test *test, const ses_key *of)
 
 #define WRITE_CODES CODES(SES_READONLY, SES_FULL, SES_NOTFOUND, SES_LIMIT)
 
-/* What is saved is there, whatever else the file holds. */
+/* A saved artifact is there, whatever else the file holds. */
 static void save_some(struct artifacts_test *test, const ses_key *of, size_t len)
 {
     static char buffer[LARGEST];
@@ -414,8 +414,8 @@ static void find_all(struct artifacts_test *test)
     }
 }
 
-/* What goes out of a sound file comes in elsewhere; of another one it may be refused. Either way the other
- * store is sound. */
+/* The export of a sound file can be imported elsewhere; that of another one may be refused. Either way the
+ * other store is sound. */
 static void carry_over(struct artifacts_test *test)
 {
     const ses_check_options check = {.size = sizeof check, .level = SES_CHECK_LOG};

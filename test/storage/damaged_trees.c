@@ -5,7 +5,7 @@
 
 /* -------------------------------------------------------------------------------------------- circles */
 
-/* Did a statement give up? Whatever is told of such a tree is CORRUPT. */
+/* True if a statement gave up. Every failure on such a tree is CORRUPT. */
 static int is_endless(int code, const ses_error *failure)
 {
     const ses_error error = *failure;

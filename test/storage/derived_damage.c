@@ -1,5 +1,5 @@
-/* Whatever is damaged in the index of words or in the tally: what deletes events does what it does without
- * them, and they are made again. */
+/* After any damage to the index of words or to the tally, deletions work as without them, and they are made
+ * again. */
 #include "check.h"
 #include "seslite_erase.h"
 #include "seslite_history.h"
@@ -337,7 +337,7 @@ TEST(drop_and_rebuild_work)
     }
 }
 
-/* Of the session as it is: so many events, of which one is another. */
+/* The session as it is: the same number of events, one of which differs. */
 struct others {
     size_t count;
     size_t changed;

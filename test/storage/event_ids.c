@@ -1,6 +1,6 @@
 /*
- * Ids are kept as places in the event's body, and found by a hash of 32 bits: what comes out is exact all the
- * same.
+ * Ids are kept as places in the event's body, and found by a hash of 32 bits: the ids that come out are still
+ * exact.
  */
 #include "open.h"
 

@@ -63,7 +63,7 @@ TEST(each_user_is_looked_at_about_once)
     assert_query(fixture->path, "SELECT name, count(*) FROM sessions GROUP BY name", "new|3000\nonly|2\n");
 }
 
-/* Whatever was looked at last: a place is only a hint. */
+/* The place of the last look is only a hint. */
 TEST(another_app_and_users_before_the_place)
 {
     int64_t deleted = 0;

@@ -13,7 +13,7 @@ enum { EVENTS = 10 };
 
 static const ses_key key = {"app", "user", "session"};
 
-/* What the program knows when it stops. */
+/* The knowledge of the program when it stops. */
 struct progress {
     int acknowledged; /* events */
     bool in_doubt;    /* one more was under way */
@@ -114,7 +114,7 @@ static void look_again(const char *path, int journal, const struct progress *pro
     assert_sound(path);
 }
 
-/* What was going on; a test that fails leaves it for the teardown to tell. */
+/* The step under way; a test that fails leaves it for the teardown to print. */
 static char where[128];
 
 static int tell_where(void **state)

@@ -54,7 +54,7 @@ WRAP(sqlite3_bind_pointer,
      (sqlite3_stmt * statement, int parameter, void *pointer, const char *type, void (*release)(void *)),
      (statement, parameter, pointer, type, release))
 
-/* What a caller may be told of the failure at work. */
+/* The codes that a caller may get for the failure at work. */
 static bool is_expected(int code)
 {
     bool expected;

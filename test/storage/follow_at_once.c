@@ -73,7 +73,7 @@ static void copy_add(struct reader *reader, struct copy *copy, const ses_event *
     snprintf(added->id, sizeof added->id, "%s", event->id);
 }
 
-/* Is it there for every other connection, at this very moment? (Unless it was cut or pruned since.) */
+/* True if every other connection sees it at this very moment. (Unless it was cut or pruned since.) */
 static void look_whether_committed(struct reader *reader, const char *name, const ses_event *event)
 {
     sqlite3_stmt *statement = NULL;

@@ -4,7 +4,8 @@
 
 static const ses_key key = {"app", "user", "session"};
 
-/* Whose allocations are counted; the one numbered `at` lets another thread open a follower first. */
+/* The thread whose allocations are counted; the one numbered `at` lets another thread open a follower
+ * first. */
 struct racing {
     struct counting_memory memory; /* must come first: it is the context of the allocator */
     ses_store *store;

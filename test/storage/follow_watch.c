@@ -232,7 +232,7 @@ TWO_STORES_TEST(notify_is_called_for_what_others_write)
     assert_next(follower, "one", 1);
 }
 
-/* What was written just before a follower waits is not taken for seen, whatever the thread has looked at for
+/* A write just before a follower waits does not count as seen, whatever the thread has looked at for
  * others. */
 TWO_STORES_TEST(nothing_is_missed_at_the_beginning_of_a_wait)
 {
@@ -420,7 +420,7 @@ TWO_STORES_TEST(what_others_write_is_found_in_an_event_loop)
     ses_follower_close(follower);
 }
 
-/* What was told is not forgotten when the look there fails. In memory no thread would find it later. */
+/* A notification is not forgotten when the look there fails. In memory no thread would find it later. */
 TWO_STORES_TEST(told_sessions_survive_a_failed_look)
 {
     struct two_stores made = {.other = stores->other};

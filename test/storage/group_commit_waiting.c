@@ -172,8 +172,8 @@ COMMIT_TEST(busy_behind_another_process)
 }
 
 /*
- * Who has led and is done returns, though others wait: when another process takes the lock, it is they who
- * wait for it. (The other takes it at the very end of the leader's commit.)
+ * A leader that is done returns, though others wait: when another process takes the lock, they wait for it.
+ * (The other takes it at the very end of the leader's commit.)
  */
 COMMIT_TEST(a_leader_does_not_wait_for_the_next_group)
 {

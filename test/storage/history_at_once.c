@@ -31,7 +31,7 @@ static bool is_fine(struct worker *worker, const char *doing, bool fine, int cod
 
 /* ---------------------------------------------------------------------------------------------- reading */
 
-/* What the newest event that changes it says of the key `last`: its value, or nothing. */
+/* The value of the key `last` in the newest event that changes it, or nothing. */
 static bool find_last(const ses_session *session, const char **value, size_t *len)
 {
     static const char name[] = "\"last\":\"";
@@ -223,7 +223,7 @@ static int64_t number_of(const char *path, const char *sql)
     return number;
 }
 
-/* What a replay of the log leads to is what is stored, and the counts are right. */
+/* A replay of the log leads to the stored state, and the counts are right. */
 static void assert_log_explains_state(const char *path)
 {
     ses_page *page = NULL;

@@ -142,7 +142,7 @@ static void assert_deleted(ses_store *store, const char *path)
                  "0\n");
 }
 
-/* Was it done? Whole, or not at all. */
+/* True if it was done. Whole, or not at all. */
 static bool look_at(const char *path, enum deed deed)
 {
     ses_session *fork = NULL;

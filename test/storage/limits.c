@@ -337,7 +337,7 @@ COMMIT_TEST(a_queued_call_is_cancelled)
     ses_cancel_close(cancel);
 }
 
-/* One call of a group is cancelled after it has written. What it wrote goes, and the others are stored. */
+/* One call of a group is cancelled after it has written. Its writes are undone, and the others are stored. */
 COMMIT_TEST(a_cancelled_member_fails_no_other)
 {
     ses_cancel *cancel = new_cancel(fixture->store);

@@ -1,6 +1,6 @@
 /*
- * What reading live events and going back cost, in steps of statements: each event that is met, each rewind,
- * and little else. The linker puts the function below in place of SQLite's (see flags.mk).
+ * The cost of reading live events and of going back, in steps of statements: each event that is met, each
+ * rewind, and little else. The linker puts the function below in place of SQLite's (see flags.mk).
  */
 #include "open.h"
 
@@ -128,7 +128,7 @@ static void count_from_here(void)
     locked_steps = 0;
 }
 
-/* What looks at the log does so before it writes: others may write meanwhile. */
+/* A call that reads the log does so before it writes: others may write meanwhile. */
 static void assert_short_write(void)
 {
     assert_in_range(locked_steps, 1, 40);

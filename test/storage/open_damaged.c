@@ -33,8 +33,8 @@ struct tally {
     int others;
 };
 
-/* What calls on a damaged file may return: also NOTFOUND, if the key of the row was damaged, and KEY, if the
- * file has no header any more. */
+/* The codes that calls on a damaged file may return: also NOTFOUND, if the key of the row was damaged, and
+ * KEY, if the file has no header any more. */
 static void count_code(struct tally *tally, int code, const ses_error *error)
 {
     static const int allowed[] = {SES_CORRUPT,  SES_NOTASTORE, SES_TOONEW, SES_NOTFOUND, SES_EXISTS,

@@ -45,7 +45,7 @@ static void install(void)
 static const ses_key key = {"app", "user", "session"};
 enum { APPENDS = 10 };
 
-/* What ten appends cost, one after the other. */
+/* The cost of ten appends, one after the other. */
 static struct sights append_ten(const struct folder *folder, int synchronous, int journal)
 {
     const ses_open_options options = {.size = sizeof options, .synchronous = synchronous, .journal = journal};

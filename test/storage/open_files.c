@@ -263,7 +263,7 @@ FOLDER_TEST(empty_database_becomes_a_store)
     }
 }
 
-/* What SQLite left that could not finish its first transaction. */
+/* The remains of an SQLite that could not finish its first transaction. */
 FOLDER_TEST(empty_database_with_a_wal)
 {
     abandon(folder, "PRAGMA journal_mode = WAL", "CREATE TABLE gone (x); DROP TABLE gone;");

@@ -128,8 +128,7 @@ FOLDER_TEST(links_change)
 
 enum { LOOK_PAUSE_US = 1100000 /* reads look at the file once a second */ };
 
-/* What a store returns when its file is gone from its path: every write at once, and reads within a
- * second. */
+/* The codes of a store whose file is gone from its path: every write at once, and reads within a second. */
 static void assert_gone(ses_store *store, const char *words)
 {
     ses_appended appended;

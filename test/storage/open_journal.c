@@ -235,7 +235,7 @@ FOLDER_TEST(info_of_other_versions)
     ses_close(NULL);
 }
 
-/* What every file of the library's has, whatever made it. */
+/* The settings of every file of the library, whatever made it. */
 FOLDER_TEST(marks_of_the_file)
 {
     ses_close(open_with(folder->path, SES_JOURNAL_AUTO));

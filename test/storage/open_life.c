@@ -362,7 +362,7 @@ static void refused_after_close(const struct folder *folder, const struct call *
     make_all(&made, folder->path);
     ses_close(made.store);
     assert_int_equal(count_not_refused(&made, calls, count), 0);
-    /* What the handles hold can still be looked at. */
+    /* The contents of the handles can still be read. */
     assert_string_equal(ses_session_id(made.session), "session");
     assert_int_equal(ses_session_version(made.session), 3);
     assert_int_equal(ses_page_count(made.page), 1);
@@ -378,7 +378,7 @@ FOLDER_TEST(calls_on_handles_after_close)
     refused_after_close(folder, handle_calls, COUNT(handle_calls));
 }
 
-/* What a handle holds is its own. */
+/* The contents of a handle are its own. */
 static int count_refused(struct made *made, const struct call *calls, size_t count)
 {
     int wrong = 0;

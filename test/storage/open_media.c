@@ -191,7 +191,8 @@ FOLDER_TEST(pipes_beside_the_file)
 
 /* ------------------------------------------------------------------------------------- a limit of size */
 
-/* In a child, because the limit is the process's. What does not fit is FULL, and what is stored stays. */
+/* In a child, because the limit is the process's. A write that does not fit is FULL, and stored events
+ * stay. */
 static int run_into_a_limit(void *context)
 {
     const struct folder *folder = context;

@@ -95,7 +95,7 @@ FOLDER_TEST(what_is_refused)
     free(sound);
 }
 
-/* What people add for themselves, and other spellings of the same. */
+/* Additions that people make for themselves, and other spellings of the same. */
 static const char *const additions[] = {
     "CREATE TABLE notes (session_id INTEGER, note TEXT); CREATE INDEX notes_by_session ON notes "
     "(lower(note))",

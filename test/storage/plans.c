@@ -181,8 +181,8 @@ static void assert_plan_line(const char *name, const char *detail)
     /* It has one row, of which the statistics may tell. */
     if (strcmp(detail, "SCAN version_floor") == 0)
         return;
-    /* What the index of words finds, of which there are at most so many, sorted; the modules of SQLite; and
-     * all sessions, to bring the whole index up to date. */
+    /* The findings of the index of words, of which there is a limited number, sorted; the modules of SQLite;
+     * and all sessions, to bring the whole index up to date. */
     if (strcmp(name, "words_found") == 0 && strncmp(detail, "SCAN s ", 7) != 0 &&
         strncmp(detail, "SCAN u", 6) != 0)
         return;

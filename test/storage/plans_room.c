@@ -1,7 +1,7 @@
 /*
- * What the schema's indexes make cheap, whichever statement asks for it. A page of 50 out of 100,000 sessions
- * by label, whether the label is on every second session or on every ten-thousandth; what expired; the marks
- * of a long log.
+ * Work that the schema's indexes make cheap, whichever statement does it. A page of 50 out of 100,000
+ * sessions by label, whether the label is on every second session or on every ten-thousandth; what expired;
+ * the marks of a long log.
  */
 #include "open.h"
 

@@ -68,7 +68,7 @@ static int redact(const char *path, int journal, ses_error *error)
     return code;
 }
 
-/* Whatever happened, all of it happened. */
+/* All of the redaction happened, or nothing. */
 static bool is_redacted(const char *path, int journal)
 {
     const ses_open_options options = {.size = sizeof options, .journal = journal};

@@ -95,7 +95,7 @@ static int overwrite_nothing(sqlite3 *db, char **message, const struct sqlite3_a
     return sqlite3_exec(db, "PRAGMA secure_delete = OFF", NULL, NULL, NULL);
 }
 
-/* So many words that FTS5 merges parts of its index while others' are deleted. */
+/* Enough words that FTS5 merges parts of its index while others' are deleted. */
 static void say_much(ses_store *store, const ses_key *to, int seed, const char *end)
 {
     enum { WORDS = 3000 };
@@ -161,7 +161,8 @@ static int drop_modules(sqlite3 *db, char **message, const struct sqlite3_api_ro
     return sqlite3_drop_modules(db, NULL);
 }
 
-/* Everything else works. What would leave the index behind makes it void, and drops it if it is secure. */
+/* Everything else works. A call that would leave the index behind makes it void, and a secure one drops
+ * it. */
 TEST(without_fts5)
 {
     const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};
@@ -363,7 +364,8 @@ TEST(a_foreign_table)
     }
 }
 
-/* What another number of the rules has made is not there, and void as soon as it would have to follow. */
+/* An index that other rules have made counts as absent, and becomes void as soon as it would have to
+ * follow. */
 TEST(another_number)
 {
     const ses_point second = {.size = sizeof second, .kind = SES_POINT_SEQ, .seq = 2};

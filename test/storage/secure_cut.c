@@ -58,7 +58,7 @@ TEST(what_was_cut_is_in_no_file)
     assert_sound(fixture->path);
 }
 
-/* The cut stands all the same. */
+/* The cut still stands. */
 TEST(a_reader_keeps_the_log)
 {
     const ses_cut_options secure = {.size = sizeof secure, .flags = SES_SECURE};

@@ -373,7 +373,7 @@ TEST(processes_of_which_one_is_killed)
         assert_true(own > 0); /* each has made progress */
         acknowledged += own;
     }
-    /* Of each life at most one event is in doubt: the one at which it was killed. */
+    /* At most one event of each life is in doubt: the one at which it was killed. */
     int64_t stored = number(handle, "SELECT count(*) FROM events", NULL);
     assert_true(stored >= acknowledged && stored <= acknowledged + lives);
     sqlite3_close(handle);

@@ -1,6 +1,6 @@
 /*
- * A program of version 0.2.0 has the store open while it is upgraded. What it writes before counts, and is
- * part of the upgrade; what it writes later is refused, whole. Its library is built from git's history, and
+ * A program of version 0.2.0 has the store open while it is upgraded. Its writes before the upgrade count,
+ * and are part of it; later writes are refused as a whole. Its library is built from git's history, and
  * loaded beside this one.
  */
 #include <dlfcn.h>

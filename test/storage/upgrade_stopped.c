@@ -31,7 +31,7 @@ static char *make_old(const char *path)
     return rows_of(path);
 }
 
-/* Whatever stopped, and where. */
+/* The operation that stopped, and where. */
 static bool assert_before_or_after(const char *path, const char *rows)
 {
     char *now = rows_of(path);

@@ -1,4 +1,4 @@
-/* What the views show of calls, tokens, titles and labels. (program/sqlite3 has the rest.) */
+/* The views of calls, tokens, titles and labels. (program/sqlite3 has the rest.) */
 #include "open.h"
 
 static const ses_key key = {"app", "user", "one"};
@@ -90,7 +90,7 @@ TEST_OF(views_setup, usage)
                  "app|user|one|m1|2023-11-14|2|11|3|2|4|6|17\n");
 }
 
-/* What is no count is none, and no sum is too large. */
+/* A value that is not a count is ignored, and no sum is too large. */
 TEST_OF(views_setup, usage_with_odd_counts)
 {
     for (int i = 0; i < 1100; i++)

@@ -448,7 +448,7 @@ static int note_progress(void *context, int64_t done, int64_t total)
     return seen->calls == 1;
 }
 
-/* What was added before the end stays, and is not looked at again. */
+/* Events that were added before the end stay, and are not read again. */
 TEST(a_tally_in_steps)
 {
     const size_t long_text = 700 * 1000;

@@ -42,7 +42,7 @@ function look_at_changed(key, before, after) {
         broken(key ": " before " becomes " after)
 }
 
-# What a caller sets `size` to says nothing of the padding at the end of its struct, which can hold anything.
+# The `size` that a caller sets does not cover the padding at the end of its struct, which can hold anything.
 # So a member that lies in it cannot be told from one that the caller has set.
 function look_at_new(key, value, owner, is_in_old) {
     if (key !~ /^member /) {
@@ -70,7 +70,7 @@ function end_of(value) {
     return value + 0
 }
 
-# Does a new member lie where the old header has the `reserved` of the same struct?
+# True if a new member lies where the old header has the `reserved` of the same struct.
 function is_reserved(key, value, place) {
     sub(/[^.]*$/, "reserved", key)
     place = old[key]

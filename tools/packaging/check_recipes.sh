@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds with the recipes of packages, each as its own tool does, where that is here, and otherwise as far as
-# a check goes. What is built is used: the README's first program is compiled against it.
+# a check goes. The results are used: the README's first program is compiled against them.
 #     sh tools/packaging/check_recipes.sh DIST RECIPES OUT [NAME...]     (from the top; NAME: meson, homebrew, ...)
 # The recipes must fetch from DIST: `make recipes-check` makes them so.
 set -eu
@@ -164,7 +164,7 @@ check_homebrew() {
 
 check_nix() {
     has nix-instantiate || { skipped "the Nix expression" nix-instantiate; return; }
-    # What it takes from nixpkgs is made up: mkDerivation returns its argument, and each package is its name.
+    # Its nixpkgs are made up: mkDerivation returns its argument, and each package is its name.
     NIX_STORE_DIR=$PWD/store NIX_STATE_DIR=$PWD/state NIX_LOG_DIR=$PWD/log
     export NIX_STORE_DIR NIX_STATE_DIR NIX_LOG_DIR
     cat >given.nix <<'NIX'

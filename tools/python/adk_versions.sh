@@ -35,7 +35,7 @@ for version in $versions; do
         continue
     }
     "$folder/venv/bin/python" -m pip --disable-pip-version-check -q install --force-reinstall --no-deps "$wheel"
-    # What needs the ADK's command line, with its server, is tested with the version that is pinned.
+    # Tests that need the ADK's command line, with its server, run with the version that is pinned.
     "$folder/venv/bin/python" -m pytest -q -p no:cacheprovider -k "not sigterm" $tests/adk/test_services.py $tests/adk/test_ours.py \
         $tests/adk/test_artifact_services.py $tests/adk/test_memory.py >"$folder/tests.log" 2>&1 || failed=1
     echo "$version: $(tail -1 "$folder/tests.log")"

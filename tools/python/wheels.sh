@@ -4,8 +4,8 @@
 #     sh tools/python/wheels.sh BUILD-FOLDER      (PYTHON=python3; `make wheels`)
 # They are BUILD-FOLDER/python/dist. A wheel serves Python 3.10 and newer, and has SQLite in it: manylinux,
 # which needs glibc 2.17, and musllinux, which needs musl 1.2. zig has both C libraries, so no container is
-# needed. In containers, and for macOS, cibuildwheel builds them, as pyproject.toml says. What builds and
-# checks them is pinned in tests/wheels.txt. If something is missing or the registry cannot be reached, it
+# needed. In containers, and for macOS, cibuildwheel builds them, as pyproject.toml says. The tools that build
+# and check them are pinned in tests/wheels.txt. If something is missing or the registry cannot be reached, it
 # says so and makes nothing.
 set -eu
 build=$PWD/$1/python

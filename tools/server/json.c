@@ -1,6 +1,6 @@
 /*
- * Reads JSON in place. What is kept of a body is stored byte by byte, so that numbers and texts stay what
- * they are, and a body that is hostile needs no more memory than its bytes.
+ * Reads JSON in place. The parts of a body are stored byte by byte, so that numbers and texts stay what they
+ * are, and a body that is hostile needs no more memory than its bytes.
  */
 #include "server.h"
 

@@ -21,7 +21,7 @@ static void put_base64(FILE *out, const unsigned char *bytes, size_t len)
     }
 }
 
-/* Of both alphabets. Returns 64 if it is no digit. */
+/* The value of a character in both alphabets. Returns 64 if it is no digit. */
 static unsigned digit_value(char digit)
 {
     if (digit >= 'A' && digit <= 'Z')

@@ -1,6 +1,6 @@
 /*
- * What a turn does. The turns of a session run one at a time, in the order of their requests, even across
- * worker processes: each holds the session's lease.
+ * Runs a turn. The turns of a session run one at a time, in the order of their requests, even across worker
+ * processes: each holds the session's lease.
  */
 #include "turn.h"
 

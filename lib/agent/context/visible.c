@@ -11,7 +11,7 @@ struct visibility {
     bool has_transcription;
     bool is_scoped; /* belongs to a sub-task, and only that sees it */
     bool is_of_node;
-    /* Of the part that is being read. */
+    /* The part that is being read. */
     bool part_stays; /* even if it is a thought */
     bool part_says;
     bool part_is_thought;

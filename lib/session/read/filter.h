@@ -10,7 +10,8 @@ SESLITE_PRIVATE int ses__filter_take(const ses_filter *given, const char *user, 
                                      ses_error *error);
 /* Adds it to the hash of all that a token must agree with. */
 SESLITE_PRIVATE uint32_t ses__filter_hash(uint32_t hash, const struct list_filter *filter);
-/* The same of a text. One that is not set adds nothing; one that is set begins with a letter for its kind. */
+/* The same for a text. One that is not set adds nothing; one that is set begins with a letter for its
+ * kind. */
 SESLITE_PRIVATE uint32_t ses__filter_add_text(uint32_t hash, char kind, const char *text);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 
-/* Of events, in one transaction: about 50 ms, for which others wait. */
+/* The bytes of events in one transaction: about 50 ms, for which others wait. */
 enum { STEP_BYTES = 1024 * 1024, STEP_WRITES = STEP_BYTES / 4 };
 
 /* Sessions that are behind, and how far the work on them has come. */

@@ -38,7 +38,7 @@ static unsigned place_of(struct span hash)
     return place;
 }
 
-/* Was the content not written yet? */
+/* True if the content was not written yet. */
 static bool note_content(struct exported_contents *contents, struct span hash)
 {
     char *noted = contents->hashes[place_of(hash)];

@@ -240,7 +240,7 @@ static int next_of_kind(struct import_artifacts *own, const char *kind, ses_erro
     return own->call->pending ? 0 : code;
 }
 
-/* Is it another version of the artifact of the user? */
+/* True if it is another version of the artifact of the user. */
 static bool is_of_same(const struct import_artifacts *own, const struct artifact_members *members)
 {
     const char *session = ses__line_text(&own->call->line, LINE_SESSION);

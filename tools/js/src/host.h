@@ -48,7 +48,7 @@ HOST_CALL(random) void host_random(void *bytes, int count);
 HOST_CALL(notify) void host_notify(int id);
 /* A piece of an export. Returns 0, or a negative code of the library. */
 HOST_CALL(give) int host_give(const char *bytes, int count);
-/* What an export leaves out, and why. Returns 0, or a negative code of the library. */
+/* The items that an export leaves out, and why. Returns 0, or a negative code of the library. */
 HOST_CALL(left_out) int host_left_out(int code, const char *message);
 /*
  * Fills the buffer with a piece of an import, and returns its length; 0 at the end, or a negative code of the

@@ -4,8 +4,8 @@
  *     apps/APP/users/USER/artifacts/PATH/versions/N/{FILE,metadata.json}
  *     apps/APP/users/USER/sessions/SESSION/artifacts/PATH/versions/N/{FILE,metadata.json}
  *
- * PATH is the name of the artifact, and FILE its last part. Whoever wrote the folder is not trusted: no link
- * in it is followed, and what metadata.json says of names and places is not read.
+ * PATH is the name of the artifact, and FILE its last part. The writer of the folder is not trusted: no link
+ * in it is followed, and the names and places in metadata.json are not read.
  */
 #ifndef FOREIGN_ARTIFACT_FOLDER_H
 #define FOREIGN_ARTIFACT_FOLDER_H
@@ -36,7 +36,7 @@ struct folder_artifact {
 typedef int visit_folder_artifact(void *context, const struct folder_artifact *artifact, int code,
                                   const ses_error *error);
 
-/* Is the path a folder? */
+/* True if the path is a folder. */
 bool is_folder(const char *path);
 /* Fails with NOTASTORE if this is not such a folder. */
 int artifact_folder_check(const char *path, ses_error *error);

@@ -9,7 +9,7 @@ enum colour { COLOUR_NONE, COLOUR_DIM, COLOUR_BOLD, COLOUR_RED, COLOUR_GREEN, CO
 
 /* The columns of the terminal on stdout, or SIZE_MAX if stdout is not a terminal. */
 size_t out_width(void);
-/* Is stdout a terminal? */
+/* True if stdout is a terminal. */
 bool out_is_terminal(void);
 /* Writes a text that is already clean to stdout. */
 void out_text(const char *text, size_t len);

@@ -25,7 +25,7 @@ int open_or_create(struct run *run, bool dry);
 int create_in_place(struct run *run);
 /* The file or address as given. If none was given, prints that and returns NULL. */
 const char *place_given(const struct run *run);
-/* Is the store on a server? */
+/* True if the store is on a server. */
 bool is_on_server(const struct run *run);
 /* For a command that is only for files. Returns EXIT_OK, or prints what to do instead on a server. */
 int refuse_server(struct run *run);

@@ -27,7 +27,7 @@ struct finder {
 bool finder_begin(struct finder *finder, const char *text, const char *pattern, bool ignore_case,
                   struct text *why);
 void finder_end(struct finder *finder);
-/* A ses_redact_finder, whose context is a finder. Of a pattern, matches without bytes are passed over. */
+/* A ses_redact_finder, whose context is a finder. Matches of a pattern without bytes are passed over. */
 int finder_find(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
                 ses_error *error);
 

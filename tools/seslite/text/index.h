@@ -1,4 +1,4 @@
-/* Numbers by text. Of a text only a 64-bit hash is kept, so that an index of millions stays small. */
+/* Numbers by text. The index keeps only a 64-bit hash of a text, so that one of millions stays small. */
 #ifndef TEXT_INDEX_H
 #define TEXT_INDEX_H
 

@@ -18,7 +18,7 @@ enum { MILLION = 1000000 };
 /* A billion for a million tokens, which is enough for any currency. In millionths, as a price is kept. */
 static const int64_t MAX_PRICE = INT64_C(1000000000) * MILLION;
 
-/* Is it a number from 0 to that price, with six decimals or fewer? */
+/* True if it is a number from 0 to that price, with six decimals or fewer. */
 static bool read_price(struct span value, int64_t *price)
 {
     bool half = false;

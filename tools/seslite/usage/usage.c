@@ -218,7 +218,7 @@ static int add_row(struct usage *usage, const ses_usage_row *row)
     return EXIT_OK;
 }
 
-/* Of several rows, and of what is odd. */
+/* The notes about several rows, and about odd values. */
 static void put_sum(struct usage *usage, const ses_usage_row *sum)
 {
     const unsigned flags = usage->options.flags;

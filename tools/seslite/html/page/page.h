@@ -13,7 +13,7 @@
 
 enum { NONCE_SIZE = 33 };
 
-/* The images of a page. What they may take is bounded, so that a browser can open it. */
+/* The images of a page. Their size is bounded, so that a browser can open the page. */
 enum { MAX_IMAGE_MIB = 8, MAX_IMAGES_MIB = 64 };
 struct images {
     bool wanted;
