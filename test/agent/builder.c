@@ -219,7 +219,7 @@ MEMORY_TEST(trees)
 }
 
 /* A refused call leaves the builder as it was. */
-MEMORY_TEST(what_is_refused_changes_nothing)
+MEMORY_TEST(a_refused_call_changes_nothing)
 {
     ses_builder *builder = open_builder(fixture, "a", NULL);
     char deep[4000];

@@ -186,7 +186,7 @@ MEMORY_TEST(actions_errors_usage_and_compactions_in_both_spellings)
     }
 }
 
-MEMORY_TEST(what_an_event_lacks_is_absent)
+MEMORY_TEST(members_that_an_event_lacks_are_absent)
 {
     static const char *const events[] = {
         "{}", "{'actions':null,'errorCode':null,'errorMessage':null,'usageMetadata':null}",

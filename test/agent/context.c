@@ -260,7 +260,7 @@ TEST(a_compaction_that_lacks_something)
     }
 }
 
-TEST(what_a_model_sees)
+TEST(the_events_that_a_model_sees)
 {
     /* The event, behind its id; and whether a model sees it. */
     static const struct {

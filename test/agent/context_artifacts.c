@@ -57,7 +57,7 @@ static void append_offloading(ses_store *store, const char *event, int64_t bytes
 
 /* ------------------------------------------------------------------------------------------- put back */
 
-TEST(what_was_offloaded_is_put_back)
+TEST(offloaded_data_is_put_back)
 {
     static const char parts[] =
         "{'text':'look'},{'inlineData':{'mimeType':'image/png','data':'aGVsbG8gd29ybGQ='},'x':1},"

@@ -83,7 +83,7 @@ MEMORY_TEST(appending_in_one_call)
 #define CALLS ",\"content\":{\"parts\":[{\"text\":\"b\"},{\"functionCall\":{\"name\":\"f\"}}]}"
 
 /* As google-adk 2.13 does: the texts beside calls as well, and those of this agent alone. */
-MEMORY_TEST(what_a_turn_says_accumulates)
+MEMORY_TEST(the_text_of_a_turn_accumulates)
 {
     ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = agent_view(session, SES_TRACK_ACCUMULATE);
@@ -115,7 +115,7 @@ MEMORY_TEST(what_a_turn_says_accumulates)
 }
 
 /* So that the event can be sent again, and is then the same. */
-MEMORY_TEST(what_was_not_stored_is_not_added)
+MEMORY_TEST(events_that_were_not_stored_are_not_added)
 {
     static const char event[] = "{\"id\":\"x\",\"timestamp\":1,\"author\":\"me\"" SAYS("b") "}";
     ses_session *session = agent_session(fixture, NULL);

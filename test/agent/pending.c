@@ -218,7 +218,7 @@ TEST(only_live_events_count)
     assert_pending(fixture->store, "f/1");
 }
 
-TEST(what_is_no_call_is_passed_over)
+TEST(parts_that_are_not_calls_are_passed_over)
 {
     ses_session *session = agent_session(fixture, NULL);
 

@@ -177,7 +177,7 @@ MEMORY_TEST(values_by_their_type)
     CHECK_CASES(session, NULL, cases);
 }
 
-MEMORY_TEST(what_is_a_name)
+MEMORY_TEST(names_and_other_texts)
 {
     static const struct render_case cases[] = {
         {"{\t\r\n a \t}", "X", 0, NULL},

@@ -608,7 +608,7 @@ MEMORY_TEST(after_stale_the_state_is_looked_at_again)
     ses_tracked_discard(NULL);
 }
 
-MEMORY_TEST(of_two_views_the_one_appended_last_wins)
+MEMORY_TEST(the_view_appended_last_wins)
 {
     ses_session *session = agent_session(fixture, "{\"n\":0}");
     ses_tracked *one = agent_view(session, 0);

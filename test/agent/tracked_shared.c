@@ -265,7 +265,7 @@ MEMORY_TEST(getters_are_readings_and_walks_are_not)
     pair_close(&pair);
 }
 
-MEMORY_TEST(what_is_only_read_is_not_checked)
+MEMORY_TEST(keys_that_are_only_read_are_not_checked)
 {
     struct pair pair = pair_open(fixture, "{\"user:n\":1,\"app:n\":1}");
 
@@ -469,7 +469,7 @@ static int append_expecting(const struct pair *pair, const char *expected, size_
     return ses_tracked_append(pair->view, "{}", SES_NUL, &options, NULL, error);
 }
 
-MEMORY_TEST(what_the_caller_expects_is_joined)
+MEMORY_TEST(expectations_of_the_caller_are_joined)
 {
     struct pair pair = pair_open(fixture, "{\"user:n\":1,\"app:n\":1}");
 

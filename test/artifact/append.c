@@ -173,7 +173,7 @@ TEST(a_list_survives_a_refused_append)
     assert_sound(fixture);
 }
 
-TEST(what_is_not_stored_saves_nothing)
+TEST(an_event_that_is_not_stored_saves_nothing)
 {
     ses_artifacts *artifacts;
 

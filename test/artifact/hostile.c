@@ -131,7 +131,7 @@ static int read_and_delete(void *context, char *buffer, size_t capacity, size_t 
     return SES_OK;
 }
 
-TEST(what_it_is_saved_for_goes_meanwhile)
+TEST(its_owner_is_deleted_meanwhile)
 {
     for (int of_session = 0; of_session < 2; of_session++) {
         struct source source = {.store = fixture->store, .laters = of_session};

@@ -153,7 +153,7 @@ TEST(other_references_stay)
     ses_free(inlined);
 }
 
-TEST(what_is_wrong_is_refused)
+TEST(wrong_input_is_refused)
 {
     const ses_artifact_inline_options negative = {.size = sizeof negative, .bytes = -1};
     ses_store *store = fixture->store;

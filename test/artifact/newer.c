@@ -193,7 +193,7 @@ static void assert_not_live(ses_store *store, const ses_key *of)
     assert_code(SES_UNSUPPORTED, ses_context_open_by_key(store, of, NULL, &context, &error));
 }
 
-TEST(what_depends_on_a_mark_is_refused)
+TEST(calls_that_depend_on_a_mark_are_refused)
 {
     const ses_point turn = {.size = sizeof turn, .kind = SES_POINT_LAST_TURN};
     const ses_prune_options keep = {.size = sizeof keep, .which = SES_PRUNE_KEEP, .keep = 1};
@@ -208,7 +208,7 @@ TEST(what_depends_on_a_mark_is_refused)
     assert_newer(store, 1);
 }
 
-TEST(what_does_not_depend_on_a_mark_goes_on)
+TEST(calls_that_do_not_depend_on_a_mark_go_on)
 {
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
     ses_store *store = fixture->store;

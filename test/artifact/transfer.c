@@ -89,7 +89,7 @@ static void assert_sound_store(ses_store *store)
 
 /* ------------------------------------------------------------------------------------------- out and in */
 
-TEST(what_goes_out_comes_in_again)
+TEST(an_export_can_be_imported)
 {
     ses_import_report report;
 
@@ -513,7 +513,7 @@ static void assert_refused(struct text text, const char *words)
     free(text.data);
 }
 
-TEST(what_is_wrong_is_refused_with_its_line)
+TEST(wrong_input_is_refused_with_its_line)
 {
     static const struct {
         const char *lines;

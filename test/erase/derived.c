@@ -72,7 +72,7 @@ TEST(whole_events)
     assert_used(fixture->store, 13, 55);
 }
 
-TEST(what_is_found)
+TEST(redacted_text_that_was_found)
 {
     const ses_redact_options options = {
         .size = sizeof options, .text = "other", .find = find_text, .find_context = "secret number"};

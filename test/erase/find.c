@@ -172,7 +172,7 @@ TEST(a_deleted_artifact_hides_no_other)
 }
 
 /* A session that is deleted between two pages is left out. */
-TEST(what_is_deleted_meanwhile_is_left_out)
+TEST(sessions_deleted_meanwhile_are_left_out)
 {
     const ses_key first = {"app", "user", "1"};
     const ses_key second = {"app", "user", "2"};
@@ -465,7 +465,7 @@ static int find_end(void *context, const char *text, size_t len, size_t from, si
     return *(int *)context;
 }
 
-TEST(what_finds_and_what_is_refused)
+TEST(wrong_searches_are_refused)
 {
     int code = 1;
     const ses_key absent = {"app", "user", "absent"};

@@ -128,7 +128,7 @@ TEST(only_what_is_deleted_counts)
 }
 
 /* Where one has pruned all that they have in common, their names tell. */
-TEST(what_is_pruned_is_left_elsewhere)
+TEST(copies_of_pruned_events_are_left_elsewhere)
 {
     ses_store *store = fixture->store;
 

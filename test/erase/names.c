@@ -125,7 +125,7 @@ TEST(names_of_forks_are_counted)
     assert_no_problems(store);
 }
 
-TEST(what_names_need)
+TEST(names_need_a_search)
 {
     ses_redact_options options = removing;
 

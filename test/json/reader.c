@@ -44,7 +44,7 @@ PLAIN_TEST(a_text_without_address_is_refused)
     assert_int_equal(error.offset, 0);
 }
 
-PLAIN_TEST(what_the_grammar_allows_is_accepted)
+PLAIN_TEST(texts_that_the_grammar_allows_are_accepted)
 {
     for (size_t i = 0; i < ACCEPTED_COUNT; i++) {
         size_t len = strlen(accepted_values[i]);

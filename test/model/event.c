@@ -87,7 +87,7 @@ PLAIN_TEST(the_envelope_is_read)
     }
 }
 
-PLAIN_TEST(what_an_event_lacks)
+PLAIN_TEST(members_that_an_event_lacks)
 {
     static const char *const texts[] = {"{}", "{'content':{'id':'not this'}}",
                                         "{'id':null,'timestamp':null,'branch':null,'author':null}"};
@@ -177,7 +177,7 @@ static const struct {
     {"{'id':'e','timestamp':1}", "{}", "{'id':'e','timestamp':1}"},
 };
 
-PLAIN_TEST(what_is_stored)
+PLAIN_TEST(the_stored_text)
 {
     for (size_t i = 0; i < sizeof sealed / sizeof sealed[0]; i++) {
         struct reading reading;
@@ -276,7 +276,7 @@ PLAIN_TEST(an_event_is_known_again_by_its_made_id)
 
 /* A random event with random changes beside it; what is stored is JSON, complete, and stored as it is when it
  * is given once more. */
-PLAIN_TEST(what_is_stored_stays_as_it_is)
+PLAIN_TEST(stored_bytes_stay_as_they_are)
 {
     static const char *const fields[] = {
         "\"id\":\"e\"",     "\"id\":null",     "\"timestamp\":1.5",         "\"timestamp\":null",

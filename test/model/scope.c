@@ -147,7 +147,7 @@ PLAIN_TEST(a_delta_is_read_in_the_order_of_its_text)
     reading_end(&reading);
 }
 
-PLAIN_TEST(what_is_kept_of_a_delta)
+PLAIN_TEST(the_kept_part_of_a_delta)
 {
     static const struct {
         const char *text;

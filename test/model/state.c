@@ -261,7 +261,7 @@ static void load_one(struct state *state, enum scope scope, const char *key, con
     ses__state_load_end(&loading, true);
 }
 
-SUBJECT_TEST(what_breaks_the_rules_is_found_when_it_is_shown)
+SUBJECT_TEST(broken_rules_are_found_when_shown)
 {
     static const struct {
         enum scope scope;

@@ -98,7 +98,7 @@ TEST_WITH(struct cluster *cluster, NULL, let_the_replica_go_on,
     ses_close(store);
 }
 
-CLUSTER_TEST(what_is_acknowledged_survives_the_loss_of_the_primary)
+CLUSTER_TEST(acknowledged_events_survive_the_loss_of_the_primary)
 {
     /* A replica may be in the primary's place already, and still read-only. */
     const struct failover failover = {need_mariadb(cluster), open_store, cluster_fail_over, SES_READONLY};

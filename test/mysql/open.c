@@ -16,7 +16,7 @@ static int open_code(const char *uri, unsigned flags, ses_error *error)
     return code;
 }
 
-SERVER_TEST(what_is_not_an_address_is_invalid)
+SERVER_TEST(text_that_is_not_an_address_is_invalid)
 {
     static const char *const bad[] = {"",
                                       "agents.db",

@@ -62,7 +62,7 @@ PREPARED_TEST(a_connection_prepares_each_statement_once)
 }
 
 /* The first append is refused at its first statement, and those after it are not prepared. */
-PREPARED_TEST(what_a_failure_has_left_out_is_prepared_later)
+PREPARED_TEST(statements_left_out_by_a_failure_are_prepared_later)
 {
     ses_store *maker = database_open(database->uri, 20000);
     ses_store *store = open_with_one_connection(database);

@@ -119,7 +119,7 @@ SERVER_TEST(a_store_on_a_server_is_looked_at_and_changed)
     free_pair(&pair);
 }
 
-SERVER_TEST(what_is_about_files_says_what_to_do_instead)
+SERVER_TEST(commands_about_files_say_what_to_do_instead)
 {
     struct pair pair = pair_of(database, "files");
 

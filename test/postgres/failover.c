@@ -16,7 +16,7 @@ static ses_store *open_store(const struct cluster *cluster, int timeout_ms)
     return store;
 }
 
-GROUP_TEST(struct cluster *cluster, what_is_acknowledged_survives_the_loss_of_the_primary)
+GROUP_TEST(struct cluster *cluster, acknowledged_events_survive_the_loss_of_the_primary)
 {
     const struct failover failover = {cluster, open_store, cluster_fail_over, 0};
     ses_store *store = open_store(failover.cluster, TIMEOUT_MS);

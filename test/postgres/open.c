@@ -79,7 +79,7 @@ SERVER_TEST(messages_do_not_tell_the_password)
     assert_null(strstr(error.message, "secret"));
 }
 
-SERVER_TEST(what_is_no_store_is_refused_and_stays)
+SERVER_TEST(a_file_that_is_not_a_store_is_refused_and_stays)
 {
     ses_store *store = NULL;
     char place[600];
@@ -133,7 +133,7 @@ SERVER_TEST(a_store_on_a_server_is_checked_and_measured)
     ses_close(store);
 }
 
-SERVER_TEST(what_is_about_files_is_misuse)
+SERVER_TEST(options_about_files_are_misuse)
 {
     const ses_open_options of_file = {.size = sizeof of_file, .synchronous = SES_SYNC_NORMAL};
     const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};

@@ -239,7 +239,7 @@ static void check_partitions(PGconn *conn, const char *name, const char *argumen
     free(filled);
 }
 
-SERVER_TEST(what_is_about_one_session_looks_into_one_partition_of_each_table)
+SERVER_TEST(statements_about_one_session_look_into_one_partition_of_each_table)
 {
     char place[600];
 

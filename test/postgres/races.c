@@ -85,7 +85,7 @@ static int64_t count_stored(ses_store *store)
 #define LOCK_USER "SELECT 1 FROM seslite.users WHERE name = 'user' FOR UPDATE"
 
 /* An append that has reported a timeout is not stored when the lock becomes free. */
-SERVER_TEST(what_waited_too_long_is_not_stored_later)
+SERVER_TEST(an_append_that_timed_out_is_not_stored_later)
 {
     static const char *const locks[] = {LOCK_SESSION, LOCK_USER};
     ses_store *store = open_with(database, 400, "");

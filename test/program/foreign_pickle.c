@@ -114,7 +114,7 @@ static void compare(const char *name, const char *pickle, size_t len, const char
     assert_pickle(pickle, len, json);
 }
 
-PLAIN_TEST(what_python_pickled_is_what_python_writes_as_json)
+PLAIN_TEST(pickles_of_python_equal_its_json)
 {
     each_pickle(compare);
 }
@@ -265,7 +265,7 @@ PLAIN_TEST(each_opcode_of_data_is_read)
           "[1, 2]");
 }
 
-PLAIN_TEST(what_is_called_in_a_pickle_is_refused_by_name)
+PLAIN_TEST(a_function_called_in_a_pickle_is_refused_by_name)
 {
     refused("\x80\x02"
             "cos\nsystem\nX\x02\0\0\0ls\x85R.",
@@ -298,7 +298,7 @@ PLAIN_TEST(what_is_called_in_a_pickle_is_refused_by_name)
     refused("\x80\x04\x8c\x12google.genai.types\x8c\x04Part\x93.", "a class as a value");
 }
 
-PLAIN_TEST(what_is_no_pickle_is_refused)
+PLAIN_TEST(bytes_that_are_not_a_pickle_are_refused)
 {
     refused("", "truncated");
     refused("N.", "protocol");
@@ -417,7 +417,7 @@ static void add(char *pickle, size_t *len, const char *bytes, size_t count)
     *len += count;
 }
 
-PLAIN_TEST(what_doubles_by_sharing_is_refused_by_the_size_of_what_it_would_write)
+PLAIN_TEST(a_pickle_that_doubles_by_sharing_is_refused_by_its_output)
 {
     size_t len = 0;
     char *pickle = new_pickle(4096, &len);
@@ -453,7 +453,7 @@ PLAIN_TEST(work_that_writes_nothing_is_bounded_too)
     free(pickle);
 }
 
-PLAIN_TEST(what_holds_itself_is_refused)
+PLAIN_TEST(a_value_that_contains_itself_is_refused)
 {
     bomb("\x80\x04]\x94h\0"
          "a.",

@@ -80,7 +80,7 @@ PLAIN_TEST(offsets_need_no_file)
     assert_moment("-03:00", 0, 10800);
 }
 
-PLAIN_TEST(what_is_no_zone_is_refused)
+PLAIN_TEST(text_that_is_not_a_zone_is_refused)
 {
     static const char *const names[] = {
         "",     "Mars/Olympus", "../zoneinfo/UTC", "/etc/passwd", "Europe/../../passwd",

@@ -208,7 +208,7 @@ static void assert_too_large(const struct fixture *fixture, const char *producer
     assert_int_equal(events_of(fixture), EVENTS);
 }
 
-TEST_OF(command_setup, what_is_too_large_is_refused)
+TEST_OF(command_setup, input_that_is_too_large_is_refused)
 {
     assert_too_large(
         fixture, "{ echo '{}'; printf '{\"a\":\"'; head -c 17000000 /dev/zero | tr '\\0' x; printf '\"}'; }",

@@ -44,7 +44,7 @@ TEST_OF(page_setup, show_lists_what_an_event_saved)
     assert_has(&reply.out, "[artifact chart.png, version 0]  [artifact user:logo, version 0]");
 }
 
-TEST_OF(page_setup, what_an_artifact_is_called_drives_no_terminal)
+TEST_OF(page_setup, names_of_artifacts_drive_no_terminal)
 {
     const struct how terminal = {.terminal = TERMINAL_ALL, .env = "NO_COLOR=1"};
 

@@ -352,7 +352,7 @@ static void assert_data(const char *file, const char *id, const char *expected)
     free(data);
 }
 
-TEST_OF(setup, what_google_adk_would_refuse_is_changed_and_told)
+TEST_OF(setup, values_that_google_adk_would_refuse_are_changed_and_reported)
 {
     char *file = support_path(fixture->folder, "session.db");
     const ses_key odd = {"chat", "carol", "odd"};

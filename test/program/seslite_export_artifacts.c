@@ -103,7 +103,7 @@ static void assert_same_artifacts(ses_store *store, ses_store *copy)
     ses_artifact_list_close(names[1]);
 }
 
-TEST_OF(setup, what_was_exported_is_imported_again)
+TEST_OF(setup, an_export_can_be_imported_again)
 {
     char *folder = support_path(fixture->folder, "artifacts");
     char *copied = support_path(fixture->folder, "copy.db");
@@ -237,7 +237,7 @@ TEST_OF(setup, ids_are_no_paths)
     free(folder);
 }
 
-TEST_OF(setup, what_is_there_stays)
+TEST_OF(setup, existing_folders_stay)
 {
     char *folder = support_path(fixture->folder, "artifacts");
     char *nowhere = support_path(fixture->folder, "nowhere/out");

@@ -102,7 +102,7 @@ TEST_OF(command_setup, many_beginnings_do_not_hide_an_id)
     assert_has(&reply.err, "...\n");
 }
 
-TEST_OF(command_setup, who_names_nobody_is_told_who_there_is)
+TEST_OF(command_setup, an_unknown_name_lists_the_known_ones)
 {
     must_create(fixture->store, &two, NULL);
     run_code(3, "-a", "nope", "list");
@@ -124,7 +124,7 @@ TEST_OF(command_setup, who_names_nobody_is_told_who_there_is)
     assert_string_equal(reply.err.data, "seslite: no session matches\n");
 }
 
-TEST_OF(command_setup, what_is_mistyped_gets_a_hint)
+TEST_OF(command_setup, mistyped_words_get_a_hint)
 {
     run_code(2, "lits");
     assert_has(&reply.err, "Did you mean \"list\"?");

@@ -69,7 +69,7 @@ TEST_OF(page_setup, a_response_stands_with_its_call)
     assert_has(&reply.out, "<span class=\"took\">no response</span>");
 }
 
-TEST_OF(page_setup, what_has_no_id_or_no_call_stands_for_itself)
+TEST_OF(page_setup, responses_without_an_id_or_a_call_stand_alone)
 {
     static const ses_key key = {"travel", "alice", "pairs"};
     static const char *const events[] = {
@@ -97,7 +97,7 @@ TEST_OF(page_setup, what_has_no_id_or_no_call_stands_for_itself)
     assert_lacks(&reply.out, "<span class=\"brief\">{&quot;of&quot;:&quot;first");
 }
 
-TEST_OF(page_setup, what_was_taken_back_is_marked_and_summaries_have_bars)
+TEST_OF(page_setup, undone_turns_are_marked_and_summaries_have_bars)
 {
     run_ok("html", "oslo");
     assert_has(&reply.out, "<article id=\"e6\" class=\"agent color0\"><a class=\"bar lane0\" href=\"#e11\"");
@@ -233,7 +233,7 @@ static const struct {
      "<p>!i <span class=\"address\">(https://e.com/i.png)</span> [1] [a](b</p>\n"},
 };
 
-TEST_OF(page_setup, what_agents_say_is_shown_as_markdown)
+TEST_OF(page_setup, texts_of_agents_are_shown_as_markdown)
 {
     static const ses_key key = {"travel", "alice", "markdown"};
 
@@ -361,7 +361,7 @@ TEST_OF(page_setup, a_file_is_whole_and_is_not_written_over)
     free(path);
 }
 
-TEST_OF(page_setup, what_cannot_be_written_is_told)
+TEST_OF(page_setup, failures_to_write_are_reported)
 {
     run_at(&reply, 1, NULL, fixture->path, "html", "oslo", "-o", "/nowhere/at/all.html");
     assert_has(&reply.err, "cannot create a temporary file next to it");

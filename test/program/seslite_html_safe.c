@@ -184,7 +184,7 @@ static void fill_secret_session(ses_store *store, const ses_key *key)
     assert_ok(ses_labels_set_by_key(store, key, labels, 1, NULL, &error));
 }
 
-TEST_OF(page_setup, what_is_redacted_leaves_no_trace)
+TEST_OF(page_setup, redacted_text_leaves_no_trace)
 {
     static const char *const secrets[] = {"tok-4711-abc", "48151623", "gh_secret_x9", "quoted"};
     static const ses_key key = {"travel", "alice", "secret"};

@@ -231,7 +231,7 @@ TEST_OF(command_setup, no_link_is_followed)
     free(folder);
 }
 
-TEST_OF(command_setup, what_cannot_be_stored_is_refused)
+TEST_OF(command_setup, unstorable_input_is_refused)
 {
     char *folder = folder_of(fixture);
     char deep[1024] = "x";

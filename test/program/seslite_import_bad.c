@@ -12,7 +12,7 @@ static void assert_nothing_here(const struct fixture *fixture)
 
 /* ----------------------------------------------------------------------------------- what is no such file */
 
-TEST(what_is_none_of_these_is_refused)
+TEST(anything_else_is_refused)
 {
     char *path = support_path(fixture->folder, "other");
 

@@ -38,7 +38,7 @@ TEST(nothing_is_made_beside_the_file_and_nothing_of_it_changes)
     free(folder);
 }
 
-TEST(what_is_only_in_the_log_is_read)
+TEST(events_only_in_the_log_are_read)
 {
     char *folder = folder_of_sources(fixture);
     char *path = support_path(folder, "open.db");

@@ -212,7 +212,7 @@ static void compare_vertex(const struct fixture *fixture, const cJSON *theirs)
 }
 
 /* google-adk keeps them behind the metadata of the user, which may be much. */
-TEST(what_vertex_keeps_behind_much_custom_metadata_is_found)
+TEST(metadata_behind_much_custom_metadata_of_vertex_is_found)
 {
     char text[2048];
     int len = snprintf(text, sizeof text,

@@ -127,7 +127,7 @@ TEST(a_store_makes_the_same_store)
     free_other(&other);
 }
 
-TEST(of_a_store_one_user_can_be_brought)
+TEST(one_user_of_a_store_can_be_brought)
 {
     struct other other = make_other(fixture);
 

@@ -3,7 +3,7 @@
 
 /* ------------------------------------------------------------------------------------------ odd databases */
 
-TEST(what_cannot_be_stored_is_named_and_nothing_is_written)
+TEST(unstorable_items_are_named_and_nothing_is_written)
 {
     need_data();
     static const char *const names[] = {"python-odd-v1-2.13", "python-odd-sqlite-2.13"};
@@ -236,7 +236,7 @@ TEST(update_knows_the_first_state_of_an_earlier_import)
     free(path);
 }
 
-TEST(what_an_event_lacks_is_the_same_at_each_import)
+TEST(added_members_are_the_same_at_each_import)
 {
     char *path = make_adk(
         fixture, "source.db",

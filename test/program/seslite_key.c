@@ -37,7 +37,7 @@ static int keys_setup(void **state)
 
 #define SESLITE_KEY_TEST(name) TEST_WITH(struct folder *folder, keys_setup, folder_teardown, name)
 
-SESLITE_KEY_TEST(what_is_no_key_is_refused)
+SESLITE_KEY_TEST(an_invalid_key_is_refused)
 {
     char *first = support_path(folder->folder, "first");
 

@@ -125,7 +125,7 @@ TEST_OF(command_setup, a_transcript_is_wrapped)
 
 /* ---------------------------------------------------------------------------------------------------- bar */
 
-TEST_OF(command_setup, what_takes_long_shows_a_bar)
+TEST_OF(command_setup, long_work_shows_a_bar)
 {
     const struct how slow = {.terminal = TERMINAL_ERR, .out_after_ms = 1600};
     const struct how no_terminal = {.out_after_ms = 1600};

@@ -68,7 +68,7 @@ TEST_OF(command_setup, rewind_into_an_invocation_is_refused)
 
 /* ---------------------------------------------------------------------------------------------- deletions */
 
-TEST_OF(command_setup, what_deletes_is_refused_without_yes_or_a_terminal)
+TEST_OF(command_setup, deletions_are_refused_without_yes_or_a_terminal)
 {
     run_code(2, "cut", "one", "--to", "4");
     run_code(2, "prune", "one", "--keep", "2");

@@ -98,7 +98,7 @@ PLAIN_TEST(letters_of_half_width_are_the_usual_ones)
     assert_words("\uffa1\uffc2", "\u3131|\u314f");
 }
 
-PLAIN_TEST(what_is_not_utf8_stands_between_words)
+PLAIN_TEST(invalid_utf8_separates_words)
 {
     assert_words("a\xff"
                  "b\xc3",

@@ -299,7 +299,7 @@ TEST(cut_of_what_the_handle_does_not_know)
     ses_session_close(held.session);
 }
 
-TEST(what_was_pruned_stays)
+TEST(pruned_events_stay)
 {
     static struct log log;
     struct held held;

@@ -238,7 +238,7 @@ struct refusal {
     const char *words;
 };
 
-MEMORY_TEST(what_is_refused_changes_nothing)
+MEMORY_TEST(a_refused_call_changes_nothing)
 {
     static const struct refusal cases[] = {
         {"{}", "", SES_JSON, -1, "append options: `delta`: at byte 0"},
@@ -387,7 +387,7 @@ static int count_members(const cJSON *delta, const char *name, int *value)
     return count;
 }
 
-MEMORY_TEST(whatever_is_merged_each_key_has_the_right_value)
+MEMORY_TEST(each_key_of_a_merge_has_the_right_value)
 {
     ses_session *session = create(fixture);
     char own[600];

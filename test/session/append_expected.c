@@ -245,7 +245,7 @@ MEMORY_TEST(a_session_that_is_gone)
 
 /* ---------------------------------------------------------------------------------------- what is refused */
 
-MEMORY_TEST(what_cannot_be_expected)
+MEMORY_TEST(expectations_that_are_refused)
 {
     static const struct {
         const char *text;

@@ -201,7 +201,7 @@ TEST(arguments_are_checked)
 
 /* -------------------------------------------------------------------------------------------- damage */
 
-PLAIN_TEST(what_cannot_be_replayed_is_corrupt)
+PLAIN_TEST(a_log_that_cannot_be_replayed_is_corrupt)
 {
     void *made = NULL;
 

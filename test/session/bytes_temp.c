@@ -256,7 +256,7 @@ MEMORY_TEST(temp_keys_of_an_initial_state_are_dropped)
 }
 
 /* Without white space there is only one way to cut. */
-TEST(what_is_left_is_exact)
+TEST(the_rest_is_exact)
 {
     static const struct {
         const char *delta;

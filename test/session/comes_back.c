@@ -30,7 +30,7 @@ static void assert_comes_back(const struct fixture *fixture, ses_session *sessio
 }
 
 /* With the id and the time that the store adds, an event may be longer than it may be given. */
-TEST(what_was_stored_can_be_given_again)
+TEST(stored_events_can_be_given_again)
 {
     char event[201];
 

@@ -240,7 +240,7 @@ TEST(a_handle_without_events)
 
 /* ------------------------------------------------------------------------------------ refusals, damage */
 
-TEST(what_is_refused_changes_nothing)
+TEST(a_refused_call_changes_nothing)
 {
     const ses_cut_options at_3 = {.size = sizeof at_3, .flags = SES_AT_VERSION, .version = 3};
     const ses_cut_options unknown = {.size = sizeof unknown, .flags = 0x80};

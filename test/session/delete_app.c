@@ -86,7 +86,7 @@ TEST(versions_begin_above_those_that_were_deleted)
     assert_true(ses_session_version(fresh) > ses_session_version(old));
 }
 
-TEST(what_cannot_be_asked)
+TEST(wrong_arguments_are_refused)
 {
     ses_delete_options options = {.size = sizeof options, .limit = -1};
 

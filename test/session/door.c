@@ -186,7 +186,7 @@ DOOR_TEST(a_repeated_append_is_one_operation)
     ses_session_close(session);
 }
 
-DOOR_TEST(what_needs_no_storage_is_no_operation)
+DOOR_TEST(calls_without_storage_are_not_operations)
 {
     static const ses_text partials[] = {{"{\"partial\":true}", SES_NUL}, {"{\"partial\":true}", SES_NUL}};
     ses_session *session = new_session(door, &key, Q("{'a':1}"));

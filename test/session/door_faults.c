@@ -218,7 +218,7 @@ static void fail_leasing(struct faults *faults, int code)
 #define FAULTS_TEST(name) TEST_WITH(struct faults *faults, faults_setup, faults_teardown, name)
 
 /* The handle, and what is stored, before and after. */
-FAULTS_TEST(whatever_code_an_engine_fails_with_nothing_has_changed)
+FAULTS_TEST(an_engine_that_fails_with_any_code_changes_nothing)
 {
     char *handle = describe(faults->session, 1);
     char *stored = describe_stored(faults->store, &key);

@@ -128,7 +128,7 @@ static void assert_rest_is_the_same(const char *given, const char *stored)
     cJSON_Delete(after);
 }
 
-MEMORY_TEST(what_is_missing_is_added_at_the_front)
+MEMORY_TEST(missing_members_are_added_at_the_front)
 {
     static const struct {
         const char *event;
@@ -165,7 +165,7 @@ MEMORY_TEST(what_is_missing_is_added_at_the_front)
 }
 
 /* A null is replaced where it stands: a second member of that name would be worse. */
-MEMORY_TEST(what_is_null_is_replaced)
+MEMORY_TEST(null_members_are_replaced)
 {
     static const struct {
         const char *event;

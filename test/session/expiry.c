@@ -94,7 +94,7 @@ TEST(an_expiry_in_the_past_is_refused)
 
 /* ------------------------------------------------------------------------------------------- removing */
 
-TEST(what_has_expired_is_removed)
+TEST(expired_sessions_are_removed)
 {
     const int64_t now = fixture->now;
     ses_expire_options options = {.size = sizeof options, .now_us = &fixture->now};
@@ -149,7 +149,7 @@ TEST(idleness_counts_from_the_write)
     assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 1);
 }
 
-TEST(what_is_idle_is_removed)
+TEST(idle_sessions_are_removed)
 {
     ses_expire_options options = {.size = sizeof options, .idle_us = 10 * DAY};
 
@@ -325,7 +325,7 @@ TEST(an_expiry_that_is_no_time_is_refused)
     }
 }
 
-TEST(what_cannot_be_asked)
+TEST(wrong_arguments_are_refused)
 {
     ses_expire_options options = {.size = sizeof options};
 

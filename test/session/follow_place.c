@@ -300,7 +300,7 @@ static int try_place(ses_store *store, const ses_key *of, const char *place, ses
     return code;
 }
 
-TEST_FILE_AND_MEMORY(what_is_no_place_is_invalid)
+TEST_FILE_AND_MEMORY(text_that_is_not_a_place_is_invalid)
 {
     static const char *const places[] = {"",
                                          "A",

@@ -287,7 +287,7 @@ TEST(another_user_only_when_told)
     ses_session_close(fork);
 }
 
-TEST(what_is_refused_changes_nothing)
+TEST(a_refused_call_changes_nothing)
 {
     ses_store *store = fixture->store;
     const ses_key elsewhere = {"other app", "user", "copy"};

@@ -162,7 +162,7 @@ static size_t count_listed(ses_store *store, const char *app, const char *user)
 
 /* ------------------------------------------------------------------------------------ what is refused */
 
-TEST(what_is_no_id_is_refused_by_every_call)
+TEST(an_invalid_id_is_refused_by_every_call)
 {
     char *too_long = repeated("x", SES_ID_MAX + 1);
     const char *const bad[] = {

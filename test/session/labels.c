@@ -353,7 +353,7 @@ TEST(a_read_only_store_shows_them)
 
 /* ----------------------------------------------------------------------------------- other programs */
 
-TEST(what_another_program_removed_is_not_there)
+TEST(rows_removed_by_another_program_are_not_there)
 {
     static const ses_label label = {"a", "1"};
 

@@ -195,7 +195,7 @@ TEST(a_lease_that_ran_out_and_was_not_taken_is_still_good)
     assert_ok(append_leased(fixture->store, "{}", lease.token, 0, &error));
 }
 
-TEST(what_another_owner_has_taken_over_is_leased)
+TEST(a_lease_taken_over_by_another_owner_is_leased)
 {
     ses_lease renewed = {.token = 77, .until_us = 78};
 

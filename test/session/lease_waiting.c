@@ -389,7 +389,7 @@ WAITING_TEST(a_release_by_another_process_is_found)
     assert_int_equal(waiter.code, SES_OK);
 }
 
-WAITING_TEST(whoever_has_waited_has_precedence_before_other_processes)
+WAITING_TEST(a_waiter_has_precedence_before_other_processes)
 {
     struct waiter waiter = {.options = &patient};
     ses_lease lease = must_take(waiting->second, "theirs");

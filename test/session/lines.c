@@ -100,7 +100,7 @@ TEST(a_part_of_a_store_can_go_out)
     }
 }
 
-TEST(what_is_not_there_or_asked_for_wrongly_does_not_go_out)
+TEST(absent_or_wrong_filters_export_nothing)
 {
     ses_store *store = fixture->store;
     const ses_export_options app = {.size = sizeof app, .app = "none"};
@@ -782,7 +782,7 @@ TEST(each_piece_that_cannot_be_written_ends_an_export)
     }
 }
 
-TEST(what_another_program_wrote_is_not_written_out)
+TEST(rows_of_another_program_are_not_written_out)
 {
     static const char *const changes[] = {
         "UPDATE events SET id_at = 'x', invocation_at = '', body = '[1]' WHERE position & 4294967295 = 1",

@@ -326,7 +326,7 @@ MEMORY_TEST(events_of_a_handle_are_live_as_of_the_handle)
     assert_int_equal(is_live[0] + 2 * is_live[1] + 4 * is_live[2], 0);
 }
 
-MEMORY_TEST(what_the_handle_must_be)
+MEMORY_TEST(wrong_handles_are_refused)
 {
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
     const ses_call_options flags = {.size = sizeof flags, .flags = 1};

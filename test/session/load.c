@@ -127,7 +127,7 @@ TEST_FILE_AND_MEMORY(a_loaded_session_is_as_it_was)
     assert_as_of(store, &key, AFTER_SEQ(3), "{\"gone\":1,\"i\":[1, 2],\"k\":1.10}");
 }
 
-TEST(what_is_not_given_is_counted)
+TEST(omitted_members_are_computed)
 {
     const ses_loaded nothing = {.size = sizeof nothing};
     const ses_key other = {"app", "user", "nothing"};
@@ -865,7 +865,7 @@ static void *load_the_same(void *context)
     return NULL;
 }
 
-TEST(of_several_that_load_the_same_at_once_one_makes_it)
+TEST(one_of_several_concurrent_loads_makes_it)
 {
     struct loader loaders[LOADERS];
     int news = 0;

@@ -163,7 +163,7 @@ TEST(the_text_of_the_tombstone_in_a_state_is_a_value)
     assert_initial(fixture->store, "{'k':'\\u005f_ADK_SENTINEL_REMOVED__'}");
 }
 
-TEST(of_keys_that_appear_twice_the_last_counts)
+TEST(the_last_of_keys_that_appear_twice_counts)
 {
     assert_ok(load(fixture->store,
                    "{'id':'s','appName':'app','userId':'user','state':{'k':1,'l':1,'k':2,'\\u006c':3},"
@@ -172,7 +172,7 @@ TEST(of_keys_that_appear_twice_the_last_counts)
     assert_initial(fixture->store, "{'k':2}");
 }
 
-TEST(what_events_lack_is_added)
+TEST(members_that_events_lack_are_added)
 {
     fixture->now = 77000000;
     assert_ok(
@@ -239,7 +239,7 @@ TEST(a_session_that_exists_is_treated_as_by_ses_load)
 
 #define NAMES "'id':'s','appName':'app','userId':'user'"
 
-TEST(what_is_no_session_is_refused)
+TEST(text_that_is_not_a_session_is_refused)
 {
     static const struct {
         const char *json;

@@ -116,7 +116,7 @@ TEST(a_page_outlives_its_store)
     ses_names_close(NULL);
 }
 
-TEST(what_is_no_name_is_refused)
+TEST(an_invalid_name_is_refused)
 {
     ses_store *store = fixture->store;
     const ses_names_options many = {.size = sizeof many, .limit = 10001};

@@ -74,7 +74,7 @@ TEST(all_but_the_newest_go)
     assert_sound(fixture->path);
 }
 
-TEST(what_is_asked_holds_together)
+TEST(all_conditions_hold_together)
 {
     ses_prune_options options = {.size = sizeof options,
                                  .which = SES_PRUNE_KEEP | SES_PRUNE_BEFORE | SES_PRUNE_SEQ,
@@ -385,7 +385,7 @@ TEST(a_handle_that_prunes_nothing_stays_as_it_is)
     assert_int_equal(ses_session_stored(session), 1);
 }
 
-TEST(what_cannot_be_asked)
+TEST(wrong_arguments_are_refused)
 {
     static const ses_key missing = {"app", "user", "missing"};
     ses_prune_options options = {.size = sizeof options};

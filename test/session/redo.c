@@ -86,7 +86,7 @@ TEST(a_new_turn_ends_what_can_be_redone)
 }
 
 /* The undo of d stands right behind d, which it takes back, and before it the walk meets the undo of c. */
-TEST(what_was_undone_before_an_undone_turn)
+TEST(events_undone_before_an_undone_turn)
 {
     three_turns(fixture);
     undo(fixture);            /* 4, of c */

@@ -149,7 +149,7 @@ static void change_file(const struct fixture *fixture, const char *sql)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-TEST(what_is_not_json_is_corrupt)
+TEST(text_that_is_not_json_is_corrupt)
 {
     static const char *const changes[] = {
         "UPDATE session_state SET value = '{' WHERE key = 'k'",

@@ -35,7 +35,7 @@ static int change_seen(ses_store *store, const char *user, const char *delta, co
 
 /* -------------------------------------------------------------------------------------------- reading */
 
-TEST(what_does_not_exist_is_empty)
+TEST(absent_apps_and_users_have_no_state)
 {
     size_t len = 7;
     char *json = (char *)"x";
@@ -115,7 +115,7 @@ TEST(app_and_user_are_created)
     assert_state(session, Q("{'app:a':1,'user:b':2,'own':1}"));
 }
 
-TEST(what_sets_nothing_makes_nothing)
+TEST(a_call_that_sets_nothing_makes_nothing)
 {
     assert_ok(change(fixture->store, NULL, "{}", &error));
     assert_ok(change(fixture->store, "user", " { } ", &error));

@@ -421,7 +421,7 @@ TEST(an_event_that_is_not_json_comes_out_as_it_stands)
 }
 
 /* cJSON reads the first value of a text, and numbers that JSON does not have. */
-TEST(what_cjson_takes_for_json_is_corrupt_in_an_event)
+TEST(text_that_only_cjson_accepts_is_corrupt_in_an_event)
 {
     const struct piece bodies[] = {PIECE("{} {}"), PIECE("{\"n\":01}"), PIECE("{\"t\":\"\xFF\"}")};
 

@@ -230,7 +230,7 @@ BACKUP_TEST(stores_that_are_read_only_or_have_a_rollback_journal_are_backed_up)
 
 /* ------------------------------------------------------------------------------------- where it may go */
 
-BACKUP_TEST(what_exists_is_replaced_only_on_request)
+BACKUP_TEST(existing_files_are_replaced_only_on_request)
 {
     assert_ok(ses_store_backup(test->store, test->target, NULL, &error));
     must_append_by_key(test->store, &key, Q("{'id':'new'}"));
@@ -242,7 +242,7 @@ BACKUP_TEST(what_exists_is_replaced_only_on_request)
     assert_is_copy(test, test->target);
 }
 
-BACKUP_TEST(what_is_no_store_is_never_replaced)
+BACKUP_TEST(a_file_that_is_not_a_store_is_never_replaced)
 {
     char text[2000];
 
@@ -388,7 +388,7 @@ static void write_leftover(const char *target, const char *suffix)
     write_file(name, "half", 4);
 }
 
-BACKUP_TEST(what_killed_backups_have_left_is_removed)
+BACKUP_TEST(remains_of_killed_backups_are_removed)
 {
     write_leftover(test->target, ".seslite-backup-abCD12");
     write_leftover(test->target, ".seslite-backup-abCD12-journal");

@@ -21,7 +21,7 @@ static void check_scene(const char *path, enum scene scene)
     ses_close(store);
 }
 
-FOLDER_TEST(what_every_scene_leaves_is_sound)
+FOLDER_TEST(every_scene_leaves_a_sound_store)
 {
     for (enum scene scene = 0; scene < SCENES; scene++)
         check_scene(folder->path, scene);

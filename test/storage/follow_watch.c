@@ -177,7 +177,7 @@ static void assert_waiter(struct waiter *waiter, int expected, int64_t seq)
     assert_int_equal(waiter->seq, seq);
 }
 
-TWO_STORES_TEST(what_others_write_is_found)
+TWO_STORES_TEST(writes_of_others_are_found)
 {
     struct waiter one;
     struct waiter all;
@@ -369,7 +369,7 @@ static void assert_both_are_found(struct two_stores *stores, ses_follower *follo
     assert_memory_equal(given, stored, sizeof given);
 }
 
-TWO_STORES_TEST(what_others_write_beside_this_process_is_found)
+TWO_STORES_TEST(writes_of_other_processes_are_found)
 {
     ses_follower *follower = follow_many(stores, NULL);
 
@@ -378,7 +378,7 @@ TWO_STORES_TEST(what_others_write_beside_this_process_is_found)
 }
 
 /* Such waits may be too short for the thread, which here never gets to look. */
-TWO_STORES_TEST(what_others_write_is_found_in_short_waits)
+TWO_STORES_TEST(writes_of_others_are_found_in_short_waits)
 {
     const ses_event *event = NULL;
     int found = SES_OK;
@@ -394,7 +394,7 @@ TWO_STORES_TEST(what_others_write_is_found_in_short_waits)
     ses_follower_close(follower);
 }
 
-TWO_STORES_TEST(what_others_write_is_found_at_once_without_waiting)
+TWO_STORES_TEST(writes_of_others_are_found_at_once_without_waiting)
 {
     ses_follower *follower = follow_many(stores, NULL);
 
@@ -409,7 +409,7 @@ TWO_STORES_TEST(what_others_write_is_found_at_once_without_waiting)
     ses_follower_close(follower);
 }
 
-TWO_STORES_TEST(what_others_write_is_found_in_an_event_loop)
+TWO_STORES_TEST(writes_of_others_are_found_in_an_event_loop)
 {
     atomic_int count = 0;
     const ses_follow_options options = {

@@ -159,7 +159,7 @@ TEST(a_file_that_cannot_give_back_does_not_ask_for_more)
     assert_int_equal(maintain(fixture->store, 0), SES_OK);
 }
 
-TEST(what_cannot_be_asked)
+TEST(wrong_arguments_are_refused)
 {
     const ses_maintain_options options = {.size = sizeof options, .limit = -1};
 

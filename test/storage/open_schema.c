@@ -76,7 +76,7 @@ static const struct change refused[] = {
      "\"guard_apps_insert\" was changed"},
 };
 
-FOLDER_TEST(what_is_refused)
+FOLDER_TEST(refused_values)
 {
     size_t len = 0;
 
@@ -121,7 +121,7 @@ static const char *const additions[] = {
     "sqlite_schema SELECT 'view', 'v' || n, 'v' || n, 0, 'CREATE VIEW v' || n || ' AS SELECT 1' FROM r",
 };
 
-FOLDER_TEST(what_is_fine)
+FOLDER_TEST(harmless_additions_are_accepted)
 {
     size_t len = 0;
 

@@ -90,7 +90,7 @@ SQLITE3_TEST(a_page_by_label)
                  50, 500);
 }
 
-SQLITE3_TEST(what_expired)
+SQLITE3_TEST(sessions_that_expired)
 {
     assert_cheap(
         db,

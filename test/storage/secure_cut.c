@@ -39,7 +39,7 @@ static void append_about(ses_store *store, const char *word, int number)
     must_append_by_key(store, &key, event);
 }
 
-TEST(what_was_cut_is_in_no_file)
+TEST(cut_events_are_in_no_file)
 {
     const ses_cut_options secure = {.size = sizeof secure, .flags = SES_SECURE};
     const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 200};

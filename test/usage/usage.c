@@ -321,7 +321,7 @@ static void assert_total(ses_store *store, const ses_key *scope, int64_t calls)
 }
 
 /* A rewind and a fork leave and copy calls; what is cut, pruned or deleted is gone. */
-TEST(what_counts)
+TEST(live_and_copied_calls_count)
 {
     ses_store *store = fixture->store;
     const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 5};
