@@ -394,7 +394,7 @@ TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)) $(p
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
 PROGRAMS     := $(B)
-CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts format subjects pictures layers abi version abidiff exports names linking amalgamation embed schema cells docs install dist)
+CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts format english subjects pictures layers abi version abidiff exports names linking amalgamation embed schema cells docs install dist)
 
 include test/flags.mk
 

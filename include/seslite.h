@@ -1195,8 +1195,8 @@ typedef struct ses_erased {
     int64_t state_left; /* ses_redact: values that the events have set, and keep without SES_REDACT_STATE */
     int64_t artifacts_left;   /* ses_redact: versions that the events name, and that were not deleted */
     int64_t compactions_left; /* ses_redact: later compactions, whose summaries may repeat the events */
-    /* Of the deleted or redacted events, those of which a damaged index or tally that could not be dropped
-     * may still have words or names of models in the file (with SES_SECURE, and for ses_redact). */
+    /* Deleted or redacted events of which a damaged index or tally that could not be dropped may still have
+     * words or names of models in the file (with SES_SECURE, and for ses_redact). */
     int64_t derived_left;
     /* ses_redact with `find`: names of state keys, titles and labels in which something was found, and that
      * were removed (SES_REDACT_NAMES) */

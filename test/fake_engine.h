@@ -22,8 +22,8 @@ struct fake_engine {
     const struct engine *real;
     unsigned calls[FAKE_KINDS];
     int fails_with;   /* a code; 0: with none */
-    bool answer_lost; /* then: the transaction was done all the same */
-    /* Where a job is run first, in vain; NULL: nowhere. It is asked for before each. */
+    bool answer_lost; /* then: the transaction was done nevertheless */
+    /* Returns the storage in which a job runs first, for nothing; NULL: in none. Called before each job. */
     struct storage *(*elsewhere)(void *context);
     void *context;
 };

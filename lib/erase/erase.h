@@ -119,12 +119,12 @@ SESLITE_PRIVATE int ses__found_add_data(struct redacting *run, struct span value
 SESLITE_PRIVATE int ses__found_replace(struct redacting *run, struct span value, struct span *after,
                                        ses_error *error);
 
-/* Is something found in the text? */
+/* Sets `found` if something is found in the text. */
 SESLITE_PRIVATE int ses__found_in(struct redacting *run, struct span text, bool *found, ses_error *error);
 
 /* ---- names.c */
 
-/* Are names removed? A copy of events in another session keeps its own. */
+/* True if names are removed. A copy of events in another session keeps its own. */
 static inline bool ses__names_go(const struct redacting *run)
 {
     return run->asked->names && !run->is_copy;

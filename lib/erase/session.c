@@ -204,7 +204,7 @@ static int look_at_unknown(struct redacting *run, const struct event_row *event,
     return code;
 }
 
-/* Of the session of the call all must be there. */
+/* All events must be there in the session of the call, but not in its copies. */
 static int refuse_absent_event(const struct redacting *run, int64_t seq, ses_error *error)
 {
     const struct session_row *row = &run->row;

@@ -19,7 +19,7 @@ static void keep_quoted(char *filler, struct span body, struct span text)
     }
 }
 
-/* So many spaces. */
+/* Makes a text of `len` spaces. */
 static char *make_filler(struct redacting *run, size_t len)
 {
     char *filler = ses__arena_new(&run->arena, len + 1);

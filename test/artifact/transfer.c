@@ -565,7 +565,7 @@ TEST(wrong_input_is_refused_with_its_line)
         assert_refused(in_session(wrong[i].lines), wrong[i].words);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct text text = {NULL, 0};
-        for (const char *at = wrong[i].lines; *at; at++) { /* the same of a user */
+        for (const char *at = wrong[i].lines; *at; at++) { /* the same for a user */
             const bool named = strncmp(at, "'name':'a'", 10) == 0;
             text_add(&text, named ? "'name':'user:" : at, named ? 13 : 1);
             at += named ? 7 : 0;

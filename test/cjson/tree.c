@@ -170,7 +170,7 @@ TEST(null_arguments_are_misuse)
 
 /* ------------------------------------------------------------------------------------- unusual trees */
 
-/* What a session created with {"v":VALUE} shows under "v", or the code; takes the value. */
+/* Creates a session with {"v":VALUE} and compares "v" in it, or the code; takes the value. */
 static int create_with(ses_store *store, cJSON *value, const char *expected, ses_error *error)
 {
     cJSON *tree = cJSON_CreateObject();

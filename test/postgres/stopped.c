@@ -25,7 +25,7 @@ static ses_store *open_fresh(const struct database *database, const char *name, 
     return open_in_time(database_fresh(database, name, "", place), timeout_ms);
 }
 
-/* What a call may return that a server has left. */
+/* The codes that a call may return if its server has gone. */
 static bool is_loss(int code)
 {
     return code == SES_BUSY || code == SES_IO || code == SES_CANTOPEN || code == SES_UNKNOWN;
