@@ -123,13 +123,12 @@ static inline void check_image(const char *src)
 static inline size_t check_tag(const char *at)
 {
     static const char *const names[] = {
-        "!DOCTYPE", "html",       "head",   "meta",   "title",    "style", "body",    "script",
-        "header",   "h1",         "h2",     "h3",     "dl",       "div",   "dt",      "dd",
-        "span",     "code",       "pre",    "p",      "b",        "a",     "time",    "article",
-        "details",  "summary",    "ul",     "li",     "strong",   "main",  "section", "aside",
-        "input",    "button",     "output", "footer", "noscript", "em",    "s",       "h4",
-        "hr",       "blockquote", "table",  "tr",     "th",       "td",    "img",
-        "figure",   "svg",        "rect",   "figcaption"};
+        "!DOCTYPE", "html",   "head",   "meta",    "title", "style",      "body",    "script",  "header",
+        "h1",       "h2",     "h3",     "dl",      "div",   "dt",         "dd",      "span",    "code",
+        "pre",      "p",      "b",      "a",       "time",  "article",    "details", "summary", "ul",
+        "li",       "strong", "main",   "section", "aside", "input",      "button",  "output",  "footer",
+        "noscript", "em",     "s",      "h4",      "hr",    "blockquote", "table",   "tr",      "th",
+        "td",       "img",    "figure", "svg",     "rect",  "figcaption"};
     const char *name = at + 1 + (at[1] == '/');
     size_t len = strcspn(name, " >");
     const char *end = strchr(at, '>');

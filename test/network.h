@@ -69,7 +69,7 @@ struct proxy_link {
 struct proxy {
     char place[600]; /* for the client */
     char folder[64];
-    char path[96]; /* of the socket there */
+    char path[96];                  /* of the socket there */
     struct sockaddr_storage server; /* where it is */
     socklen_t server_len;
     int listener;

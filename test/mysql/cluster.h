@@ -83,7 +83,8 @@ static inline void cluster_lead_to(const struct cluster *cluster, int node)
 }
 
 /* Waits until a status variable of the primary has a value. */
-static inline void cluster_wait_for_status(const struct cluster *cluster, const char *name, const char *expected)
+static inline void cluster_wait_for_status(const struct cluster *cluster, const char *name,
+                                           const char *expected)
 {
     char sql[100];
     char value[20] = "";

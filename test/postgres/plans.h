@@ -75,13 +75,12 @@ static inline void fill_tables(PGconn *conn)
 
 /* Statements that go through the shards by an index: all of an app, or the whole store. */
 static const char *const across_shards[] = {
-    "apps_named",      "users_named",         "app_after",           "sessions_of_app", "sessions_expired",
-    "sessions_idle",   "sessions_idle_ahead", "list_app_newest",     "list_app_oldest", "list_app_created",
-    "list_app_changed",
-    "ids_labelled",    "ids_active_of_app",   "count_labelled",      "count_active",    "app_left",
-    "check_app_after", "check_user_after",    "check_session_after", "due_count",       "behind_any",
-    "behind_app",      "words_found",         "usage_any",           "usage_of_app",    "family_of",
-    "families_of_user",
+    "apps_named",       "users_named",         "app_after",         "sessions_of_app",     "sessions_expired",
+    "sessions_idle",    "sessions_idle_ahead", "list_app_newest",   "list_app_oldest",     "list_app_created",
+    "list_app_changed", "ids_labelled",        "ids_active_of_app", "count_labelled",      "count_active",
+    "app_left",         "check_app_after",     "check_user_after",  "check_session_after", "due_count",
+    "behind_any",       "behind_app",          "words_found",       "usage_any",           "usage_of_app",
+    "family_of",        "families_of_user",
 };
 
 static inline bool goes_across_shards(const char *name)
@@ -123,10 +122,10 @@ static inline void check_scan(const char *name, const char *scan, const char *co
 static inline bool may_read_all(const char *name)
 {
     static const char *const names[] = {
-        "space",         "check_columns",  "check_indexes",    "check_orphans",  "check_shards",
-        "check_floors",  "check_count",    "features_unknown", "begin_settings", "feature_find",
-        "feature_leave", "derived_forget", "derived_lag",      "behind_any",     "index_serves",
-        "index_features", "index_leave",   "index_forget",     "table_sql",      "words_after",
+        "space",          "check_columns",  "check_indexes",    "check_orphans",  "check_shards",
+        "check_floors",   "check_count",    "features_unknown", "begin_settings", "feature_find",
+        "feature_leave",  "derived_forget", "derived_lag",      "behind_any",     "index_serves",
+        "index_features", "index_leave",    "index_forget",     "table_sql",      "words_after",
         "usage_any"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

@@ -23,8 +23,7 @@ static inline bool proxy_find(struct proxy *proxy, const char *server)
     char path[96] = "";
     if (host && host[0] == '/')
         snprintf(path, sizeof path, "%s/.s.PGSQL.%s", host, port);
-    const bool found =
-        host && (path[0] ? proxy_find_unix(proxy, path) : proxy_find_host(proxy, host, port));
+    const bool found = host && (path[0] ? proxy_find_unix(proxy, path) : proxy_find_host(proxy, host, port));
     PQconninfoFree(options);
     return found;
 }

@@ -242,8 +242,8 @@ GROUP_TEST(struct same *same, statements_that_are_not_listed_read_of_sessions)
     for (int i = 0; i < STATEMENT_COUNT; i++) {
         const struct postgres_statement *statement = &ses__postgres_statements[i];
         if (statement->returns && !statement->gives && !is_listed(statement->name) &&
-            strcmp(statement->name, "table_sql") != 0 &&
-            strcmp(statement->name, "version_floor") != 0 && strcmp(statement->name, "features_unknown") != 0)
+            strcmp(statement->name, "table_sql") != 0 && strcmp(statement->name, "version_floor") != 0 &&
+            strcmp(statement->name, "features_unknown") != 0)
             compare_by_types(same, statement);
     }
 }
@@ -279,15 +279,18 @@ static int indexed_same_setup(void **state)
     sqlite3_stmt *make_usage = prepare_in_file(same, "usage_make");
     assert_int_equal(sqlite3_step(make_usage), SQLITE_DONE);
     sqlite3_finalize(make_usage);
-    assert_int_equal(sqlite3_exec(same->file,
-                                  "INSERT INTO derived SELECT session_id, 'usage', seq, epoch FROM derived;"
-                                  "INSERT INTO usage_counts SELECT session_id, 1, 2, 'usage', CAST('\\x0102' AS BLOB) FROM derived"
-                                  " WHERE what = 'usage'",
-                                  NULL, NULL, NULL),
-                     SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(
+            same->file,
+            "INSERT INTO derived SELECT session_id, 'usage', seq, epoch FROM derived;"
+            "INSERT INTO usage_counts SELECT session_id, 1, 2, 'usage', CAST('\\x0102' AS BLOB) FROM derived"
+            " WHERE what = 'usage'",
+            NULL, NULL, NULL),
+        SQLITE_OK);
     database_run(same->database, statement_of("usage_make")->text);
-    database_run(same->database,
-                 "INSERT INTO seslite.derived SELECT shard, session_id, 'usage', seq, epoch FROM seslite.derived");
+    database_run(
+        same->database,
+        "INSERT INTO seslite.derived SELECT shard, session_id, 'usage', seq, epoch FROM seslite.derived");
     database_run(same->database,
                  "INSERT INTO seslite.usage_counts SELECT shard, session_id, 1, 2, 'usage', '\\x0102'::bytea"
                  " FROM seslite.derived WHERE what = 'usage'");

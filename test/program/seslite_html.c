@@ -31,14 +31,17 @@ TEST_OF(page_setup, bars_of_the_tokens_of_turns)
     char event[300];
 
     must_create(fixture->store, &key, NULL);
-    must_append_by_key(fixture->store, &key,
-                       Q("{'invocationId':'a','usageMetadata':{'promptTokenCount':50,'candidatesTokenCount':50}}"));
+    must_append_by_key(
+        fixture->store, &key,
+        Q("{'invocationId':'a','usageMetadata':{'promptTokenCount':50,'candidatesTokenCount':50}}"));
     run_ok("html", "turns");
     assert_lacks(&reply.out, "<figure");
-    must_append_by_key(fixture->store, &key,
-                       Q("{'invocationId':'a','usageMetadata':{'promptTokenCount':300,'cachedContentTokenCount':100}}"));
-    must_append_by_key(fixture->store, &key,
-                       Q("{'invocationId':'b','usageMetadata':{'candidatesTokenCount':150,'thoughtsTokenCount':50}}"));
+    must_append_by_key(
+        fixture->store, &key,
+        Q("{'invocationId':'a','usageMetadata':{'promptTokenCount':300,'cachedContentTokenCount':100}}"));
+    must_append_by_key(
+        fixture->store, &key,
+        Q("{'invocationId':'b','usageMetadata':{'candidatesTokenCount':150,'thoughtsTokenCount':50}}"));
     run_ok("html", "turns");
     check_page(&reply.out);
     assert_has(&reply.out, "<title>1 turn from event 1: 350 in (100 cached), 50 out</title>"
@@ -48,7 +51,8 @@ TEST_OF(page_setup, bars_of_the_tokens_of_turns)
     assert_has(&reply.out, "<a href=\"#e3\"><title>1 turn from event 3: 0 in, 200 out</title>"
                            "<rect class=\"bar-answer\" x=\"10\" y=\"500\" width=\"8\" height=\"500\"/></a>");
     for (int i = 0; i < 500; i++) {
-        snprintf(event, sizeof event, "{\"invocationId\":\"%d\",\"usageMetadata\":{\"promptTokenCount\":9}}", i);
+        snprintf(event, sizeof event, "{\"invocationId\":\"%d\",\"usageMetadata\":{\"promptTokenCount\":9}}",
+                 i);
         must_append_by_key(fixture->store, &key, event);
     }
     run_ok("html", "turns");

@@ -198,7 +198,8 @@ TEST(the_program_answers_with_descriptions)
     assert_answers(fixture, "red", 0,
                    "redo\tundo the newest rewind\n"
                    "redact\treplace what must not be kept, in events that stay\n");
-    assert_answers(fixture, "list --ord", 0, "--order\twritten (the default), newest or oldest update, or created\n");
+    assert_answers(fixture, "list --ord", 0,
+                   "--order\twritten (the default), newest or oldest update, or created\n");
     assert_answers(fixture, "list --order=o", 0, "--order=oldest\n");
     assert_answers(fixture, "tail --foll", 0, "--follow\tcontinue with new events as they are appended\n");
     assert_answers(fixture, "help poin", 0, "points\tPoints of a log\n");
@@ -283,7 +284,8 @@ TEST(zsh_completes)
                 "words=(seslite -f \"%s\" show a\\\\\\ ); PREFIX=a\\\\\\ ; _seslite'",
                 fixture->folder, COMMAND, fixture->folder, fixture->folder, fixture->path);
     char *text = support_run(command.data, &status);
-    assert_string_equal(text, "--order  -- written (the default), newest or oldest update, or created\nfiles\na b\n");
+    assert_string_equal(
+        text, "--order  -- written (the default), newest or oldest update, or created\nfiles\na b\n");
     free(text);
     free(command.data);
 }

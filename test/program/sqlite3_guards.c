@@ -41,11 +41,24 @@ static char *run_program(const struct folder *folder, const char *sql, int *stat
 /* Every row of every table. */
 static char *dump(const char *path)
 {
-    static const char *const tables[] = {"apps",           "users",          "sessions",  "session_details",
-                                         "session_labels", "session_leases", "app_state", "user_state",
-                                         "session_state",  "base_state",     "events",    "event_marks",
-                                         "version_floor",  "features",       "derived",   "artifacts",
-                                         "artifact_contents", "artifact_chunks"};
+    static const char *const tables[] = {"apps",
+                                         "users",
+                                         "sessions",
+                                         "session_details",
+                                         "session_labels",
+                                         "session_leases",
+                                         "app_state",
+                                         "user_state",
+                                         "session_state",
+                                         "base_state",
+                                         "events",
+                                         "event_marks",
+                                         "version_floor",
+                                         "features",
+                                         "derived",
+                                         "artifacts",
+                                         "artifact_contents",
+                                         "artifact_chunks"};
     struct text out = {NULL, 0};
     sqlite3 *db = raw_open(path);
 
@@ -288,8 +301,9 @@ SQLITE3_GUARDS_TEST(the_library_goes_on)
 SQLITE3_GUARDS_TEST(artifacts_go_with_what_they_belong_to)
 {
     static const char *const left[] = {
-        "DELETE FROM sessions WHERE name = 'one'", "2|2|2\n", "DELETE FROM artifacts WHERE session = 'two'",
-        "1|1|1\n", "DELETE FROM sessions; DELETE FROM users;", "0|0|0\n",
+        "DELETE FROM sessions WHERE name = 'one'",     "2|2|2\n",
+        "DELETE FROM artifacts WHERE session = 'two'", "1|1|1\n",
+        "DELETE FROM sessions; DELETE FROM users;",    "0|0|0\n",
     };
     int status = 0;
 

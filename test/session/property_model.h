@@ -63,8 +63,8 @@ struct session {
 
 struct model {
     uint64_t random;
-    int created;   /* sessions so far */
-    int content;   /* events so far */
+    int created; /* sessions so far */
+    int content; /* events so far */
     scope_values app[APPS];
     scope_values user[APPS][USERS];
     struct session sessions[SLOTS];

@@ -12,7 +12,7 @@ enum { CANNOT = 100, WRONG_MESSAGE = 101 };
 struct attempt {
     const char *path;
     unsigned flags;
-    const char *words; /* NULL: no message is wanted */
+    const char *words;                /* NULL: no message is wanted */
     int (*prepare)(const char *path); /* in the child; non-zero: it cannot */
 };
 

@@ -61,9 +61,9 @@ static void assert_cheap(sqlite3 *db, const char *sql, int rows, int steps)
 }
 
 /* Most sessions have the label: the list goes by its own order, and looks at each session's labels. */
-#define PAGE_OF_MANY(name, value)                                                            \
-    "SELECT s.id FROM sessions AS s INDEXED BY sessions_by_activity"                         \
-    " JOIN session_labels AS l ON l.session_id = s.id AND l.name = '" name "'"               \
+#define PAGE_OF_MANY(name, value)                                                           \
+    "SELECT s.id FROM sessions AS s INDEXED BY sessions_by_activity"                        \
+    " JOIN session_labels AS l ON l.session_id = s.id AND l.name = '" name "'"              \
     " WHERE s.app_id = 1 AND s.active_30s <= 9223372036854775807 AND l.value = '" value "'" \
     " ORDER BY s.active_30s DESC, s.updated_us DESC, s.name, s.user_id LIMIT 50"
 /* Few have it: the index finds them all. */
@@ -93,8 +93,7 @@ SQLITE3_TEST(a_page_by_label)
 SQLITE3_TEST(sessions_that_expired)
 {
     assert_cheap(
-        db,
-        "SELECT id FROM sessions WHERE app_id = 1 AND expires_us <= 5000 ORDER BY expires_us LIMIT 10", 5,
+        db, "SELECT id FROM sessions WHERE app_id = 1 AND expires_us <= 5000 ORDER BY expires_us LIMIT 10", 5,
         100);
 }
 
@@ -113,9 +112,8 @@ SQLITE3_TEST(an_append_does_not_write_the_expiry)
 
 SQLITE3_TEST(marks_of_one_session)
 {
-    assert_cheap(db,
-                 "SELECT seq, kind, target_seq FROM event_marks WHERE session_id = 7 ORDER BY seq DESC", 1,
-                 50);
+    assert_cheap(db, "SELECT seq, kind, target_seq FROM event_marks WHERE session_id = 7 ORDER BY seq DESC",
+                 1, 50);
 }
 
 TEST_GROUP(setup, teardown)

@@ -47,7 +47,8 @@ enum kind {
     X(STORE, 'f', "file", "FILE", KIND_FILE, "the store: a file or an address; default: SESLITE_DB")         \
     X(APP, 'a', "app", "APP", KIND_APP, "the app; optional if only one matches")                             \
     X(USER, 'u', "user", "USER", KIND_USER, "the user; optional if only one matches")                        \
-    X(SESSION, 's', "session", "ID", KIND_SESSION, "the session; optional if only one matches; @: the newest")\
+    X(SESSION, 's', "session", "ID", KIND_SESSION,                                                           \
+      "the session; optional if only one matches; @: the newest")                                            \
     X(JSON, 0, "json", NULL, KIND_NONE, "print JSON")                                                        \
     X(JSONL, 0, "jsonl", NULL, KIND_NONE, "print JSON, one value per line")                                  \
     X(KEY_FD, 0, "key-fd", "N", KIND_NUMBER, "read the key of the file from descriptor N (help keys)")       \

@@ -20,9 +20,8 @@ const struct command command_table[] = {
               "but with -n they are the first N of all apps. With --names it prints only the names of the "
               "apps or users, or the ids of the sessions. On a narrow terminal, titles and labels are cut; "
               "ids never are. The exit code is 3 if options that select match nothing.",
-     .options =
-         OPTIONS_OF(O(LIMIT), O(ORDER), O(LABEL), O(PREFIX), O(SINCE), O(BEFORE), O(NAMES), O(CONTAINING),
-                    O(FAILED)),
+     .options = OPTIONS_OF(O(LIMIT), O(ORDER), O(LABEL), O(PREFIX), O(SINCE), O(BEFORE), O(NAMES),
+                           O(CONTAINING), O(FAILED)),
      .example = " seslite -f agents.db --user alice list --label project=oslo --since 7d",
      .run = run_list},
     {.group = "Look",

@@ -81,8 +81,8 @@ int js_find(ses_store *store, const char *app, const char *user, const char *id,
                                       .limit = (size_t)slots[1],
                                       .token = (const char *)(uintptr_t)slots[2]};
     ses_findings *findings = NULL;
-    const int code = ses_store_find(store, app || user || id ? &scope : NULL, text, len, &options, &findings,
-                                    &js_failure);
+    const int code =
+        ses_store_find(store, app || user || id ? &scope : NULL, text, len, &options, &findings, &js_failure);
 
     js_out[0] = js_slot(findings);
     js_out[1] = findings ? (int64_t)ses_findings_count(findings) : 0;

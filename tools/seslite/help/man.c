@@ -131,9 +131,10 @@ static void put_head(void)
              "\\fIUSER\\fR]\n"
              "[\\fB\\-\\-session\\fR \\fIID\\fR] \\fICOMMAND\\fR ...\n");
     put_section("description");
-    out_puts("seslite keeps the sessions of AI agents in an SQLite file, or in a database of PostgreSQL or MySQL: "
-             "conversations as logs of events, and state.\n"
-             "This command shows and changes such a store.\n");
+    out_puts(
+        "seslite keeps the sessions of AI agents in an SQLite file, or in a database of PostgreSQL or MySQL: "
+        "conversations as logs of events, and state.\n"
+        "This command shows and changes such a store.\n");
 }
 
 static void put_foot(void)

@@ -200,7 +200,8 @@ static void print_report(const struct import_report *report)
     print_count(counts->keys_kept, "shared key", "kept: the file has another value");
     print_count(counts->artifacts, "version", "of artifacts saved");
     print_count(counts->artifacts_kept, "artifact", "kept: the file has another content");
-    print_count(counts->unknown, "item", "left out: lines of a kind, or members, that this version does not know");
+    print_count(counts->unknown, "item",
+                "left out: lines of a kind, or members, that this version does not know");
     print_notes(report);
 }
 
