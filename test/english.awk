@@ -3,9 +3,9 @@
 # Prints for each folder `FOLDER LINES HEADLESS WIDE`: the lines of its comments and documents, the headless
 # sentences in them, and the lines of more than 110 columns. -v all=1 also prints each that it counts.
 #
-# A headless sentence has no noun as its subject: it begins with `What`, `Of` or `Whoever`, or it is a question
-# in place of a condition (`Is it there?`). Some phrases that no native speaker writes are counted with them.
-# The code and the tables of documents are not looked at, nor is their width. Strings and tables of numbers do
+# A headless sentence has no noun as its subject: it begins with `What`, `Of` or `Whoever`, or it is a
+# question in place of a condition (`Is it there?`). Some phrases that no native speaker writes are counted
+# with them. The code and the tables of documents are not looked at, nor is their width. Strings and tables do
 # not make a line wide.
 
 # The folder of a path: in lib/ the room, since each room has a limit of its own.
@@ -29,7 +29,8 @@ function note(kind, line, text) {
 
 function look_at_sentence(text) {
     sub(/^[ (]+/, "", text)
-    if ((text ~ /^(What|Whatever|Who|Whoever|Whichever|Whose|Of|So many|So much|The same of) / && text !~ /\?$/) ||
+    if ((text ~ /^(What|Whatever|Who|Whoever|Whichever|Whose|Of|So many|So much|The same of) / &&
+         text !~ /\?$/) ||
         text ~ /^(Is|Are|Was|Were|Do|Does|Did|Has|Have|Had|Can|May|Must|Says) .*\?$/ ||
         text ~ /(the same of|(^| )in vain|[^f] all the same)/)
         note("headless", started, text)
@@ -79,10 +80,13 @@ path ~ /\.md$/ {
     next
 }
 
-length($0) > 110 && columns_of($0) > 110 && !(is_c && /^[ \t]*[{]?[0-9]/) {
+# A table is numbers in C, or columns in a comment.
+length($0) > 110 && columns_of($0) > 110 && !(is_c && /^[ \t]*[{]?[0-9]/) &&
+    !/^ *(\*|#|--) .*[^ ]   +[^ ]/ {
     line = $0
-    if (is_c)
-        gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
+    gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
+    if (!is_c)
+        gsub(/'[^']*'/, "\047\047", line)
     if (columns_of(line) > 110)
         note("wide", FNR, substr($0, 1, 60))
 }

@@ -2,10 +2,10 @@
  * A small but complete agent on seslite, without a network: its model is a script. It shows how a framework
  * uses the agent layer, in the order of a turn:
  *
- *     a user's message begins an invocation; a callback before the agent writes state; the model is given an
- *     instruction rendered from the state, and asks for a tool; the tool writes state of its own; a sub-agent, in
- *     the same invocation, reads what the tool left for it; the final response is saved under an output key; and
- *     the next turn's instruction uses it.
+ *     a user's message begins an invocation; a callback before the agent writes state; the model is given
+ *     an instruction rendered from the state, and asks for a tool; the tool writes state of its own; a
+ *     sub-agent, in the same invocation, reads what the tool left for it; the final response is saved under
+ *     an output key; and the next turn's instruction uses it.
  *
  *     agent FILE
  */

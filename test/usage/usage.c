@@ -103,9 +103,10 @@ static void in_each_way(struct fixture *fixture, fill *begin, fill *go_on, void 
 
 #define USAGE_M1 \
     "\"modelVersion\":\"m1\",\"usageMetadata\":{\"promptTokenCount\":10,\"candidatesTokenCount\":5,\"totalTokenCount\":15}"
-#define USAGE_M2                                                                                                 \
-    "\"model_version\":\"m2\",\"usage_metadata\":{\"prompt_token_count\":100,\"cached_content_token_count\":60," \
-    "\"candidates_token_count\":7,\"thoughts_token_count\":3,\"tool_use_prompt_token_count\":1,\"total_token_count\":112}"
+#define USAGE_M2                                                               \
+    "\"model_version\":\"m2\",\"usage_metadata\":{\"prompt_token_count\":100," \
+    "\"cached_content_token_count\":60,\"candidates_token_count\":7,"          \
+    "\"thoughts_token_count\":3,\"tool_use_prompt_token_count\":1,\"total_token_count\":112}"
 
 enum { DAY = 86400 };
 

@@ -1,6 +1,6 @@
 /*
- *     bench [--quick] [--json FILE] [--folder FOLDER] [basics] [threads] [scale] [agent] [history] [follow] [list] [lines] [backup]
- *           [foreign] [artifact] [search] [key]
+ *     bench [--quick] [--json FILE] [--folder FOLDER] [basics] [threads] [scale] [agent] [history] [follow]
+ *           [list] [lines] [backup] [foreign] [artifact] [search] [key]
  *
  * Without names, runs everything. The exit code is 2 if a claim is not reached. --quick does a hundredth of
  * the work, to check that everything runs.
