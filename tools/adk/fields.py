@@ -46,6 +46,8 @@ ERASURE = {
 # Fields that the oldest supported version declares more strictly, or that the API knows by another name.
 KINDS = {"EventActions.requestedAuthConfigs": ("OPAQUE", "MAP")}
 REQUIRED = {"Event.author"}
+# CacheMetadata has these and cache_name, which stays a text, together or not at all.
+REQUIRED |= {"CacheMetadata.expire_time", "CacheMetadata.invocations_used"}
 OTHER_NAMES = {"CitationMetadata": {"citationSources": "citations"}}
 # Classes whose fields have these names in JSON, although the others are in camelCase.
 SNAKE = {"CacheMetadata"}

@@ -216,8 +216,9 @@ ADK_CLASS(LogprobsResult, false,
 
 ADK_CLASS(CacheMetadata, false,
     ADK_PLAIN(cache_name, TEXT), ADK_FIELD(contents_count, NUMBER, ONE, ADK_REQUIRED, BY_KIND),
-    ADK_PLAIN(created_at, NUMBER), ADK_PLAIN(expire_time, NUMBER),
-    ADK_FIELD(fingerprint, TEXT, ONE, ADK_REQUIRED, BY_KIND), ADK_PLAIN(invocations_used, NUMBER));
+    ADK_PLAIN(created_at, NUMBER), ADK_FIELD(expire_time, NUMBER, ONE, ADK_NULL | ADK_REQUIRED, BY_KIND),
+    ADK_FIELD(fingerprint, TEXT, ONE, ADK_REQUIRED, BY_KIND),
+    ADK_FIELD(invocations_used, NUMBER, ONE, ADK_NULL | ADK_REQUIRED, BY_KIND));
 
 ADK_CLASS(GoogleTypeDate, false,
     ADK_PLAIN(day, NUMBER), ADK_PLAIN(month, NUMBER), ADK_PLAIN(year, NUMBER));
