@@ -1203,7 +1203,7 @@ typedef struct ses_erased {
     int64_t names;
     /* ses_redact with `find`: the names in which something was found and that stay: of state keys, titles,
      * labels, ids of the session, its user, its app and its parent; and events with it in their ids, authors
-     * or names of functions */
+     * or names of functions and artifacts */
     int64_t names_left;
 } ses_erased;
 

@@ -89,7 +89,8 @@ typedef struct ses_redact_options {
  *
  * With `find`, artifacts and their names stay. If something is found in a field that takes only a number, a
  * word of an enumeration or a signature, the field is removed. In base64, the bytes are searched. In a field
- * that is not known here, a number in which something is found becomes null.
+ * that is not known here, a number in which something is found becomes null; if something is found in its
+ * name, the field is removed.
  *
  * A rewind repeats values. Its copies of a replaced value are replaced, too, and so is the same value of the
  * same key at the base of a pruned log. Changes of `app:` and `user:` keys that other sessions have made

@@ -82,6 +82,35 @@ static bool is_kept(const struct adk_field *field, enum json_type type)
                                 : true;
 }
 
+static int find_in_name(struct redacting *run, struct json_string name, bool *found, ses_error *error)
+{
+    run->plain.len = 0;
+    ses__json_add_replaced(&run->plain, name);
+    if (run->plain.failed)
+        return ses__error_nomem(error);
+    return ses__found_in(run, (struct span){run->plain.data, run->plain.len}, found, error);
+}
+
+/* The names of a map are those of artifacts, and ids of calls, which stay. */
+static int find_in_names(struct redacted_body *body, struct span map, ses_error *error)
+{
+    struct json_reader reader;
+    struct json_string name;
+    struct span value;
+    bool found = false;
+    int code = SES_OK;
+
+    ses__json_start(&reader, map.ptr, map.len);
+    bool goes_on = ses__json_enter(&reader);
+    while (code == SES_OK && !found && goes_on) {
+        goes_on = ses__json_member(&reader, &name) && ses__json_skip(&reader, &value);
+        if (goes_on)
+            code = find_in_name(body->run, name, &found, error);
+    }
+    body->found_kept |= found;
+    return code;
+}
+
 static int redact_value(struct redacted_body *body, const struct adk_field *field, struct span value,
                         enum fate *fate, ses_error *error)
 {
@@ -107,8 +136,6 @@ static int redact_value(struct redacted_body *body, const struct adk_field *fiel
     return code;
 }
 
-/* --------------------------------------------------------------------------------------- special values */
-
 /* --------------------------------------------------------------------------------------------- classes */
 
 static int redact_field(struct redacted_body *body, const struct adk_field *field, enum adk_form form,
@@ -131,6 +158,7 @@ struct redacted_whole {
     bool first;         /* no value was built yet */
     bool says;          /* a value says something: it is no flag, and not null */
     bool lacks;         /* a value is gone without which the whole cannot be */
+    bool is_named;      /* something was found in the name of the next value, a field that is not known */
     enum fate fate;
 };
 
@@ -147,8 +175,10 @@ static int redact_inner(struct redacted_body *body, struct redacted_whole *whole
 
     ses__buffer_add(&run->built, ",", whole->first ? 0 : 1);
     ses__buffer_add(&run->built, gap, (size_t)(value.ptr - gap));
-    const int code = redact_field(body, field, whole->form == ADK_ONE && field ? field->form : ADK_ONE, value,
-                                  &fate, error);
+    const enum adk_form form = whole->form == ADK_ONE && field ? field->form : ADK_ONE;
+    const int code = whole->is_named ? SES_OK : redact_field(body, field, form, value, &fate, error);
+    if (whole->is_named)
+        fate = FATE_GONE;
     whole->gap = value.ptr + value.len;
     if (fate != FATE_SAME)
         whole->fate = FATE_NEW;
@@ -179,7 +209,7 @@ static int redact_whole(struct redacted_body *body, const struct adk_field *fiel
     struct json_reader reader;
     struct json_string key;
     struct span value;
-    int code = SES_OK;
+    int code = form == ADK_MAP && !body->copies ? find_in_names(body, text, error) : SES_OK;
 
     ses__json_start(&reader, text.ptr, text.len);
     bool goes_on = ses__json_enter(&reader);
@@ -190,7 +220,11 @@ static int redact_whole(struct redacted_body *body, const struct adk_field *fiel
         if (!goes_on)
             break;
         const struct adk_field *inner = form == ADK_ONE ? ses__adk_field_of(field->model, key) : field;
-        code = redact_inner(body, &whole, inner, ses__json_trim(value), error);
+        if (form == ADK_ONE && !inner && !body->copies)
+            code = find_in_name(run, key, &whole.is_named, error);
+        if (code == SES_OK)
+            code = redact_inner(body, &whole, inner, ses__json_trim(value), error);
+        whole.is_named = false;
         goes_on = !(is_list && whole.lacks);
     }
     if (code == SES_OK && reader.wrong)
@@ -229,7 +263,7 @@ static int redact_field(struct redacted_body *body, const struct adk_field *fiel
         if (!is_empty_value(value))
             body->named = value;
         *fate = run->asked->find ? put_value(run, value, value) : put_empty(run, value);
-        return SES_OK;
+        return find_in_names(body, value, error);
     }
     body->has_content |= field->erasure == ADK_CONTENT;
     if (field->erasure == ADK_CONTENT && run->asked->content.ptr && !body->copies) {

@@ -40,6 +40,34 @@ TEST(names_are_counted)
     assert_no_problems(fixture->store);
 }
 
+/* The first three stay and are counted; fields that are not known go. */
+TEST(names_of_members)
+{
+    static const char *const events[] = {
+        "'actions':{'artifactDelta':{'x.png':0,'" MARK ".png':1}}",
+        "'actions':{'requestedToolConfirmations':{'" MARK "':{'hint':'h'}}}",
+        "'actions':{'requested_auth_configs':{'" MARK "':{}}}",
+        "'" MARK "':1,'other':2",
+        "'content':{'parts':[{'text':'t','\\u0072" MARK "':[]}]}",
+        "'other':{'" MARK "':1}",
+    };
+    char event[300];
+    ses_erased erased;
+
+    must_create(fixture->store, &key, NULL);
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        (void)snprintf(event, sizeof event, "{'author':'u',%s}", events[i]);
+        must_append_by_key(fixture->store, &key, Q(event));
+    }
+    must_redact(fixture->store, &key, all, 0, &counting, &erased);
+    assert_int_equal(erased.names_left, 3);
+    assert_int_equal(erased.events, 3);
+    for (int64_t seq = 1; seq <= 6; seq++)
+        assert_int_equal(strstr(event_text(fixture->store, &key, seq), MARK) != NULL, seq <= 3);
+    assert_non_null(strstr(event_text(fixture->store, &key, 4), Q("'other':2")));
+    assert_no_problems(fixture->store);
+}
+
 TEST(names_are_removed)
 {
     ses_store *store = fixture->store;

@@ -38,7 +38,7 @@ enum adk_erasure {
 
 enum adk_field_flags {
     ADK_NULL = 1,    /* null is allowed */
-    ADK_REQUIRED = 2 /* the class rejects an object from which it was removed; any other field may be left out */
+    ADK_REQUIRED = 2 /* if it is removed, the class rejects the object; any other field may be left out */
 };
 
 struct adk_model;
