@@ -718,7 +718,7 @@ WHERE s.event_count > 0;
 
 -- name: index_serves
 -- only: sqlite mysql
-SELECT 1 FROM features WHERE name = 'search';
+SELECT 1 FROM features WHERE name = $1;
 
 -- The use of tokens: the books of the engines make its table (usage_make). First the last sheet of a session.
 

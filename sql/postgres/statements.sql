@@ -1019,7 +1019,7 @@ DELETE FROM seslite.derived WHERE what ~ '^search[0-9]*$';
 -- Under row security the server would look at each row of it.
 
 -- name: index_serves
-SELECT 1::bigint FROM seslite.features WHERE name = 'search' AND NOT row_security_active('seslite.derived');
+SELECT 1::bigint FROM seslite.features WHERE name = $1 AND NOT row_security_active('seslite.derived');
 
 -- name: index_make
 DO $make$
@@ -1027,7 +1027,7 @@ DECLARE
     granted record;
 BEGIN
     LOCK TABLE seslite.features IN ACCESS EXCLUSIVE MODE;
-    IF EXISTS (SELECT FROM seslite.features WHERE name = 'search') THEN
+    IF to_regclass('seslite.search_words') IS NOT NULL THEN
         RETURN;
     END IF;
     CREATE TABLE seslite.search_words (
@@ -1039,7 +1039,6 @@ BEGIN
     );
     CREATE INDEX search_words_by_word ON seslite.search_words USING gin (words) WITH (fastupdate = off);
     GUARD_AS_DERIVED(search_words)
-    INSERT INTO seslite.features (name, needs) VALUES ('search', 2);
 END $make$;
 
 -- It needs nothing that a server may lack.

@@ -1,6 +1,8 @@
 /* Stores from the future on a server: a later library has used a feature that this one does not know. */
+#include "check.h"
 #include "database.h"
 #include "seslite_postgres.h"
+#include "seslite_search.h"
 
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
 static const ses_open_options read_only = {.size = sizeof read_only, .flags = SES_OPEN_READ_ONLY};
@@ -80,6 +82,48 @@ SERVER_TEST(a_feature_that_needs_2_lets_read)
     ses_session_close(session);
     assert_code(SES_UNSUPPORTED, ses_store_export(store, NULL, put_nothing, NULL, &error));
     assert_message("\"things\"");
+    ses_close(store);
+}
+
+static int indexed_hits(ses_store *store)
+{
+    ses_hits *hits = NULL;
+    ses_error error;
+
+    assert_ok(ses_store_search(store, &(ses_key){"app", NULL, NULL}, "coat", SES_NUL, NULL, &hits, &error));
+    assert_int_equal(ses_hits_count(hits), 1);
+    const int indexed = ses_hits_indexed(hits);
+    ses_hits_close(hits);
+    return indexed;
+}
+
+/* Nothing is read from it, but deletions take the words along. */
+SERVER_TEST(an_index_of_words_of_another_number)
+{
+    static const char event[] = "{\"content\":{\"parts\":[{\"text\":\"coat\"}]}}";
+    const ses_key other = {"app", "user", "t"};
+    const ses_index_options rebuild = {.size = sizeof rebuild, .flags = SES_INDEX_REBUILD};
+    ses_store *store = NULL;
+    char place[600];
+
+    make_store(database, "numbered", place);
+    assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
+    must_create(store, &other, NULL);
+    must_append_by_key(store, &key, event);
+    must_append_by_key(store, &other, event);
+    must_append_by_key(store, &other, event);
+    assert_ok(ses_store_index(store, NULL, NULL, &error));
+    ses_close(store);
+    database_run_in(place, "UPDATE seslite.features SET name = 'search2' WHERE name = 'search';"
+                           "UPDATE seslite.derived SET what = 'search2' WHERE what = 'search'");
+    assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
+    must_delete(store, &other);
+    database_run_in(place, "SELECT 1 / (count(*) = 1)::int FROM seslite.search_words");
+    assert_int_equal(indexed_hits(store), 0);
+    assert_no_problems(store);
+    assert_ok(ses_store_index(store, &rebuild, NULL, &error));
+    assert_int_equal(indexed_hits(store), 1);
+    assert_no_problems(store);
     ses_close(store);
 }
 

@@ -65,7 +65,7 @@ static const struct reading readings[] = {{"app_find", "A"},
                                           {"events_forward", "sqqxb"},
                                           {"feature_find", "f"},
                                           {"index_features", ""},
-                                          {"index_serves", ""},
+                                          {"index_serves", "f"},
                                           {"index_module", ""},
                                           {"derived_find", "sf"},
                                           {"behind_any", "snBf"},
@@ -275,7 +275,8 @@ static int indexed_same_setup(void **state)
             NULL, NULL, NULL),
         SQLITE_OK);
     database_run(same->database, statement_of("index_make")->text);
-    database_run(same->database, "UPDATE seslite.derived SET what = 'search'");
+    database_run(same->database, "INSERT INTO seslite.features VALUES ('search', 2);"
+                                 "UPDATE seslite.derived SET what = 'search'");
     sqlite3_stmt *make_usage = prepare_in_file(same, "usage_make");
     assert_int_equal(sqlite3_step(make_usage), SQLITE_DONE);
     sqlite3_finalize(make_usage);

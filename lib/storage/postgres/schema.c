@@ -65,8 +65,8 @@ static int read_released(const struct postgres *storage, struct pg *pg)
     PGresult *last = ses__pg_script(
         pg, PG_SAFE_PATH
         "SELECT v.version, f.name, f.needs = 2 FROM (" VERSION_SQL ") AS v LEFT JOIN (SELECT name, needs "
-        "FROM seslite.features WHERE needs <> 1 AND name NOT IN ('search', 'families') ORDER BY needs = 2 LIMIT 1) "
-        "AS f ON true");
+        "FROM seslite.features WHERE needs <> 1 AND name <> 'families' AND name !~ '^search[0-9]*$' "
+        "ORDER BY needs = 2 LIMIT 1) AS f ON true");
     const bool found = PQntuples(last) == 1;
     const int version = found ? (int)strtol(PQgetvalue(last, 0, 0), NULL, 10) : FOREIGN_SCHEMA;
 

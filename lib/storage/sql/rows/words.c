@@ -209,11 +209,13 @@ int ses__words_remove_end(struct words_removal *removal, ses_error *error)
     struct db *db = removal->asked.db;
     const struct statement *remove = ses__words_engine(db)->remove;
     bool is_there = false;
+    bool is_other = false;
 
     if (!remove)
         return SES_OK;
-    int code = ses__index_take_features(&removal->asked, &is_there, NULL);
-    if (code != SES_OK || !is_there)
+    /* A row has the words of one event, whatever the number of the rules is. */
+    int code = ses__index_take_features(&removal->asked, &is_there, &is_other);
+    if (code != SES_OK || !(is_there || is_other))
         return code;
     code = ses__query_do(db, remove, error,
                          VALUES(INT(removal->row->id), INT(removal->first), INT(removal->last)));

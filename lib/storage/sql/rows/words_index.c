@@ -81,7 +81,8 @@ int ses__index_must_suit(struct db *db, bool *is_there, ses_error *error)
 int ses__index_serves(struct db *db, bool *serves, ses_error *error)
 {
     int64_t one = 0;
-    const int code = ses__query_number(db, STATEMENT_INDEX_SERVES, &one, error, NULL);
+    const int code =
+        ses__query_number(db, STATEMENT_INDEX_SERVES, &one, error, VALUES(STRING(WORDS_FEATURE)));
 
     *serves = code == SES_OK;
     if (code != SES_OK)
