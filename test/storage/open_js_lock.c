@@ -125,3 +125,24 @@ FOLDER_TEST(backup_does_not_replace_a_store_that_node_has_open)
     ses_close(store);
     free(copy);
 }
+
+/* Such a store has no lock between its transactions, so Node cannot see that it is open. */
+FOLDER_TEST(rollback_journal_beside_node)
+{
+    const ses_open_options rollback = {
+        .size = sizeof rollback, .journal = SES_JOURNAL_ROLLBACK, .busy_timeout_ms = -1};
+    char text[200];
+
+    ses_store *store = must_open(folder->path, &rollback);
+    must_create(store, &key, NULL);
+    snprintf(text, sizeof text, "%d ticks:%llu 0 uuid\n", (int)getpid(), beginning_of(getpid()));
+    write_lock(folder->path, text);
+    assert_code(SES_BUSY, ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    assert_message("Node");
+    write_lock(folder->path, "");
+    must_append_by_key(store, &key, "{}");
+    ses_session *session = must_get(store, &key);
+    assert_int_equal(ses_session_stored(session), 1);
+    ses_session_close(session);
+    ses_close(store);
+}

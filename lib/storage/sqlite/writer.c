@@ -332,6 +332,9 @@ static int commit_or_roll_back(struct sqlite *storage, ses_error *failure)
      * file by now. */
     int code = ses__connection_guard_file(db, failure);
 
+    /* Between its transactions a store with a rollback journal has no lock that Node could see. */
+    if (code == SES_OK && !db->config->in_memory && !db->config->file->has_log)
+        code = ses__file_check_js_lock(db->config->allocator, db->config->path, failure);
     if (code == SES_OK) {
         ses__wal_before_commit(storage);
         code = ses__commit(db, failure);
