@@ -38,7 +38,7 @@
  *    ses_redact can change it. Give events an `id`, and an append can be repeated after any failure: the
  *    event is stored once. The values of "temp:" keys are never stored.
  *  - A handle is a snapshot. It does not see what others append, and an append through it then returns STALE:
- *    call ses_refresh and append again. All threads may use a store, but only one at a time a handle.
+ *    call ses_refresh and append again. Any thread may use a store; a handle belongs to one thread at a time.
  *  - Check every code. A negative one is a failure, after which nothing has changed, except perhaps after
  *    UNKNOWN. A `const char *` output is borrowed, from the handle for example; free a `char *` with
  *    ses_free.

@@ -661,7 +661,7 @@ DELETE FROM artifact_contents WHERE shard = SHARD($1) AND user_id = $1;
 -- name: user_artifacts_delete
 DELETE FROM artifacts WHERE shard = SHARD($1) AND user_id = $1;
 
--- What is derived from the events: a row in `features`, and for each session how far it has come. $1 (of
+-- Data that is derived from the events: a row in `features`, and for each session how far it has come. $1 (of
 -- behind_*: $4) is the name of the feature.
 
 -- name: feature_find
@@ -714,7 +714,7 @@ LEFT JOIN derived AS d
     ON d.shard = s.shard AND d.session_id = s.id AND d.what = $1::text AND d.epoch = s.version - s.last_seq
 WHERE s.event_count > 0;
 
--- May a search use the index of words?
+-- Returns whether a search may use the index of words.
 
 -- name: index_serves
 -- only: sqlite mysql

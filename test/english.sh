@@ -16,14 +16,14 @@ lib/artifact 1 0
 lib/base 5 8
 lib/cjson 1 0
 lib/erase 1 0
-lib/json 7 2
+lib/json 1 2
 lib/model 5 40
 lib/search 1 0
-lib/session 2 8
+lib/session 1 8
 lib/storage 22 370
 lib/usage 5 3
-sql 9 375
-test 1 30
+sql 4 375
+test 1 33
 tools 1 35
 '
 

@@ -16,7 +16,7 @@ void ses__base64_encode(char *text, const char *from, size_t len)
     }
 }
 
-/* Of both alphabets: the ADK for Python writes the one for URLs. -1: the character is in none. */
+/* The values of both alphabets: the ADK for Python writes the one for URLs. -1: the character is in none. */
 static int sextet_of(char c)
 {
     if (c >= 'A' && c <= 'Z')

@@ -126,7 +126,7 @@ static int take_in_queue(struct taking *taking, ses_error *error)
         const int64_t now_us = ses__clock_steady_us();
         int code = attempt_in_order(taking, now_us, error);
         if (code == SES_INTERRUPTED && waited && !ses__limits_cancelled(&taking->op.limits) &&
-            ses__limits_passed(&taking->op.limits)) /* the call waits for the lease all the same */
+            ses__limits_passed(&taking->op.limits)) /* the call still waits for the lease */
             return refuse_held(taking, now_us, error);
         if (code != SES_OK || taking->op.taken)
             return code;

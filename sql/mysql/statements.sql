@@ -3,7 +3,7 @@
 --
 -- Statements are sent as text, many at once (see README.md). Each parameter is replaced by its value; `$1@ses_user` is the
 -- variable @ses_user if the value is NULL. Everything that is sent is bytes (SET NAMES binary), and text columns are VARBINARY
--- or LONGBLOB. What has a name here may be several statements: the last of them gives the rows and counts the changes. One with
+-- or LONGBLOB. A name here may stand for several statements: the last of them gives the rows and counts the changes. One with
 -- `-- prepared: ` is prepared when a connection first sends it, and then only executed: the statements of the calls that are
 -- made most often.
 --
@@ -103,7 +103,7 @@
 --     FROM LIST_OF(@ses_page) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o.id
 --     STRAIGHT_JOIN seslite_users AS u ON u.id = s.user_id ORDER BY o.place
 --
--- What the filter of a list asks of a session: the label $5 with a value from $6 to $7, and a name from $13 to before $14.
+-- The conditions of a list's filter for a session: the label $5 with a value from $6 to $7, and a name from $13 to before $14.
 -- Nothing is asked if $5 or $13 is NULL. (details & 4: the session has labels.)
 -- macro: HAS_LABEL(row) = ($5 IS NULL OR ((row.details & 4) <> 0 AND EXISTS (
 --     SELECT 1 FROM seslite_session_labels AS l WHERE l.session_id = row.id AND l.name = $5 AND l.value BETWEEN $6 AND $7)))
@@ -516,7 +516,7 @@ JOIN seslite_users AS u ON u.id = o.user_id
 LEFT JOIN seslite_session_details AS d ON d.session_id = o.id
 WHERE o.user_id = $3 AND o.name = $4;
 
--- The same of all sessions of the user $2, themselves among them.
+-- The same for all sessions of the user $2, including these.
 
 -- name: families_of_user
 SELECT o.id, o.app_id, o.user_id, o.last_seq, o.created_us, o.base_seq, d.origin, d.parent_seq,
@@ -797,7 +797,7 @@ LIMIT 1;
 INSERT INTO seslite_artifact_contents (user_id, hash, size, uses, written_us) VALUES ($1, $2, $3, $4, $5);
 SET @ses_content = last_insert_id();
 
--- What no artifact of a user has any more, and what was being written and was left before the time $2.
+-- Contents that no artifact of a user has any more, and those whose writing was given up before the time $2.
 -- (It is locked, or it might be finished before contents_sweep.)
 
 -- name: chunks_sweep

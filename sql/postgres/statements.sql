@@ -138,7 +138,7 @@
 -- macro: USER_OF(row) = (SELECT u.name, u.app_id FROM seslite.users AS u
 --     WHERE u.shard = row.shard AND u.id = row.user_id OFFSET 0)
 --
--- What the filter of a list asks of a session: the label $5 with a value from $6 to $7, and a name from $13 to before $14.
+-- The conditions of a list's filter for a session: the label $5 with a value from $6 to $7, and a name from $13 to before $14.
 -- Nothing is asked if $5 or $13 is NULL. Without $7, or $14, there is no upper bound: the text of 1114111, the last
 -- character, sorts after all others. (details & 4: the session has labels.)
 -- macro: HAS_LABEL(row) = ($5::text IS NULL OR (row.details & 4 <> 0 AND EXISTS (
@@ -609,7 +609,7 @@ CROSS JOIN LATERAL USER_OF(o) AS u
 LEFT JOIN LATERAL OF_OWNER(session_details, session_id) AS d ON true
 WHERE o.shard = SHARD($3) AND o.user_id = $3 AND o.name = $4;
 
--- The same of all sessions of the user $2, themselves among them.
+-- The same for all sessions of the user $2, including these.
 
 -- name: families_of_user
 SELECT o.id, o.app_id, o.user_id, o.last_seq, o.created_us, o.base_seq, d.origin, d.parent_seq,
@@ -975,7 +975,7 @@ INSERT INTO seslite.artifact_contents (shard, id, user_id, hash, size, uses, wri
 VALUES (SHARD($1), NEW_ID(artifact_contents, SHARD($1)), $1, $2, $3, $4, $5)
 RETURNING set_config('seslite.content', id::text, true)::bigint;
 
--- What no artifact of a user has any more, and what was being written and was left before the time $2.
+-- Contents that no artifact of a user has any more, and those whose writing was given up before the time $2.
 -- (It is locked, or it might be finished before contents_sweep.)
 
 -- name: chunks_sweep

@@ -7,7 +7,7 @@
 -- macro: THE_APP(id) = id
 -- macro: THE_CONTENT(id) = id
 --
--- What the filter of a list asks of a session: the label ?5 with a value from ?6 to ?7, and a name from ?13 to
+-- The conditions of a list's filter for a session: the label ?5 with a value from ?6 to ?7, and a name from ?13 to
 -- before ?14. Nothing is asked if ?5 or ?13 is NULL. (details & 4: the session has labels.)
 -- macro: HAS_LABEL(row) = (?5 IS NULL OR (row.details & 4 AND EXISTS (
 --     SELECT 1 FROM session_labels AS l WHERE l.session_id = row.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
@@ -83,7 +83,7 @@ SELECT l.session_id, l.name, l.value, l.app_id
 FROM temp.seslite_owners(?1) AS o CROSS JOIN session_labels AS l ON l.session_id = o.id
 ORDER BY o.rowid;
 
--- The same of one session, with the row of its details first, which has no label, and the labels by their names.
+-- The same for one session, with the row of its details first, which has no label, and the labels by their names.
 
 -- name: details_of_session
 SELECT session_id, parent_user, parent_session, parent_seq, title, NULL AS name, NULL AS value, NULL AS app_id
@@ -383,7 +383,7 @@ CROSS JOIN users AS u ON u.id = s.user_id
 LEFT JOIN session_details AS d ON d.session_id = s.id
 WHERE s.user_id = ?3 AND s.name = ?4;
 
--- The same of all sessions of the user ?2, themselves among them.
+-- The same for all sessions of the user ?2, including these.
 
 -- name: families_of_user
 SELECT s.id, s.app_id, s.user_id, s.last_seq, s.created_us, s.base_seq, d.origin, d.parent_seq,
@@ -542,7 +542,7 @@ SELECT k.position & 1048575, k.bytes
 FROM artifact_contents AS c LEFT JOIN artifact_chunks AS k ON k.position BETWEEN (c.id << 20) + ?4 AND (c.id << 20) + ?5
 WHERE c.id = ?1 AND c.user_id = ?2 AND c.hash = ?3 AND c.id < 1 << 43 ORDER BY k.position;
 
--- What no artifact of a user has any more, and what was being written and was left before the time ?2.
+-- Contents that no artifact of a user has any more, and those whose writing was given up before the time ?2.
 
 -- name: chunks_sweep
 DELETE FROM artifact_chunks WHERE position IN (
@@ -593,8 +593,8 @@ LIMIT ?2;
 -- among these. FTS5 keeps no text: it must be told the words of a row that is removed. (A word of this index is what lies
 -- between two blanks: the library has folded it.)
 --
--- `search` is the first number of its rules, and another has it after that: search2. What another number has
--- made is not used.
+-- `search` is the first number of its rules, and another has it after that: search2. An index that another
+-- number has made is not used.
 
 -- name: index_features
 SELECT name FROM features WHERE name GLOB 'search*' AND trim(substr(name, 7), '0123456789') = '';

@@ -1,7 +1,8 @@
 /*
- * Three nodes of a Galera cluster, all of which are written to at the same time: what is acknowledged is stored once, a sound store
- * is not called damaged, and a read sees what another node has acknowledged. SESLITE_TURNS says how many calls each writer makes
- * (60), SESLITE_KILLS how often a node is killed meanwhile (1).
+ * Three nodes of a Galera cluster, all of which are written to at the same time: what is acknowledged is
+ * stored once, a sound store is not called damaged, and a read sees what another node has acknowledged.
+ * SESLITE_TURNS says how many calls each writer makes (60), SESLITE_KILLS how often a node is killed
+ * meanwhile (1).
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -88,7 +89,8 @@ static void write_event(const struct writer *writer, int turn, int part, char *e
              writer->node, turn, part, part, turn, writer->node, turn, turn);
 }
 
-/* One event, one that insists on a state, or a batch, until it is acknowledged: an event with an id is stored once. */
+/* One event, one that insists on a state, or a batch, until it is acknowledged: an event with an id is stored
+ * once. */
 static void append_turn(struct writer *writer, int turn)
 {
     static const char never[] = "{\"user:never\":" SES_TOMBSTONE "}";
@@ -113,7 +115,8 @@ static void append_turn(struct writer *writer, int turn)
     writer->acknowledged[turn % SHARED] += code >= 0 ? count : 0;
 }
 
-/* A session of the writer's own: made, written, titled, forked before a turn, taken back; every other one is deleted again. */
+/* A session of the writer's own: made, written, titled, forked before a turn, taken back; every other one is
+ * deleted again. */
 static void live_turn(struct writer *writer, int turn)
 {
     static const char *const events[] = {
@@ -160,7 +163,8 @@ static void *write_turns(void *context)
 
 /* ----------------------------------------------------------------------------------------- what is there */
 
-/* A node sees all that was acknowledged, each event once and in its writer's order, and finds its store sound. */
+/* A node sees all that was acknowledged, each event once and in its writer's order, and finds its store
+ * sound. */
 static void look(const struct galera *galera, int node, const struct writer *writers)
 {
     const ses_check_options log = {.size = sizeof log, .level = SES_CHECK_LOG};

@@ -4,7 +4,8 @@
 #     sh test/mysql/galera.sh again FOLDER PORT N  starts node N, which was killed: it catches up from the others
 #     sh test/mysql/galera.sh kill FOLDER PORT N   kills node N, as a loss of power does
 #     sh test/mysql/galera.sh stop FOLDER PORT     stops them; the folder may then be removed
-# server.sh says how they are used. GALERA is the cluster's library. Each node takes three further ports, from PORT + 3 on.
+# server.sh says how they are used. GALERA is the cluster's library. Each node takes three further ports, from
+# PORT + 3 on.
 set -eu
 command=$1
 folder=$2
