@@ -1,5 +1,66 @@
-# What single tests are built with beyond the rest: TEST_CFLAGS_<name>, TEST_OBJECTS_<name>, TEST_LIBS_<name>,
-# where <name> is its path below test/, without the .c.
+# Lists of tests, by their paths below test/ without the .c; then what single ones are built with beyond the
+# rest: TEST_CFLAGS_<name>, TEST_OBJECTS_<name>, TEST_LIBS_<name>.
+
+# Scripts that look at the whole tree: test/<name>.sh.
+CHECK_ALL := headers readme $(if $(filter release,$(FLAVOUR)),artefacts format english subjects pictures layers abi \
+    version abidiff exports names linking amalgamation embed schema cells docs install dist)
+
+# What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
+LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open postgres/machines postgres/hosts \
+    postgres/refused postgres/bouncer postgres/given_up storage/faults_sqlite storage/faults_company postgres/undone mysql/undone storage/faults_disk storage/damage \
+    storage/faults_disk_crash storage/redact_crash erase/histories storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \
+    session/property storage/processes storage/checkpoint session/shared_counter storage/stress storage/checkpoint_reader \
+    json/writer storage/index_kills search/index session/bytes cjson/cjson session/state_number storage/damaged_rows storage/damaged_trees \
+    storage/open_identity storage/open_guard storage/open_files storage/group_commit_waiting storage/readers session/session_range storage/migrate \
+    program/sqlite3_guards storage/threads storage/group_commit storage/interrupt storage/open storage/readers_waiting \
+    storage/open_schema storage/plans_room storage/open_journal storage/plans_views storage/faults_memory_handle \
+    storage/open_life storage/group_commit_outcome storage/processes_fair program/sqlite3 agent/tracked_model install dist \
+    amalgamation session/lease_waiting storage/lease_processes session/lines session/load storage/lines_kills \
+    session/follow_wait storage/follow_watch storage/follow_at_once session/list_filter_model \
+    storage/check_tampering storage/backup_at_once storage/backup storage/check program/seslite_habits \
+    program/seslite_terminal program/seslite_write program/seslite_read program/seslite_pages \
+    program/seslite_import program/seslite_import_bad program/seslite_import_large \
+    program/seslite_create program/seslite_append program/server_streams \
+    program/seslite_html program/seslite_html_safe program/seslite_html_browser \
+    postgres/proxy postgres/replica mysql/failover mysql/galera mysql/faults postgres/upgrade mysql/upgrade \
+    storage/upgrade_stopped storage/upgrade_beside program/seslite_upgrade storage/cells
+
+# They run the example server, and ask it with libcurl.
+SERVER_TESTS := $(wildcard test/program/server*.c)
+CURL_TESTS   := $(SERVER_TESTS) test/program/seslite_html_browser.c
+
+# The rooms that run on a server, MySQL without an index of words. Left out: what wraps SQLite's functions
+# (codes), holds an engine of its own to be what is opened (door), begins with a file that SQL has filled
+# (parent, list_filter_model), or asks for its path (store). Single tests that look into the file say so.
+SERVER_ROOMS := session agent artifact erase usage $(if $(filter postgres,$(ENGINE)),search)
+ABOUT_FILES  := session/codes session/door session/door_faults session/parent session/list_filter_model session/store
+
+# What compares times, but for tests in which a failure may mean lost data.
+TIMED_TESTS = $(filter-out %kills %crash %failover %threads,$(patsubst test/%.c,%,$(shell \
+    grep -lE 'support_steady_us|timeout_ms|wait_ms' $(TEST_SOURCES))))
+
+# What starts threads: by the system's call, by test/group.h, and in some tests of processes by the library,
+# which checkpoints a log that has become long.
+STARTS_THREADS     := pthread_create|"group\.h"
+THREADS_OF_LIBRARY := $(patsubst %,test/storage/%.c,checkpoint_reader processes processes_fair processes_fork)
+THREADED_TESTS      = $(sort $(shell grep -lE '$(STARTS_THREADS)' $(TEST_SOURCES)) $(THREADS_OF_LIBRARY))
+
+# Those whose outcome may depend on the version of SQLite.
+VERSION_TESTS := program/recover session/codes $(addprefix storage/,check checkpoint damaged_trees interrupt list_statements live_steps \
+    maintain marks migrate open_journal open_schema plans plans_references plans_views secure upgrade upgrade_stopped views)
+
+# Those whose outcome may depend on encryption. Not: what is about files in plain text, and what puts a VFS
+# before that of the cipher, which is refused.
+ENCRYPTED_TESTS := program/seslite_key $(addprefix storage/,key key_backup key_damage key_journal key_traces artifact_kills backup_at_once checkpoint \
+    history_kills interrupt lines_kills maintain marks open open_journal open_life open_permissions processes \
+    processes_fork readers search_index threads upgrade views) $(addprefix session/,append append_batch cursor fork lines list prune state)
+
+# Those whose outcome may depend on the processor.
+MACHINE_TESTS := json/accepted json/reader json/writer json/object $(addprefix model/,event live rewind scope snapshot state timestamp) \
+    base $(addprefix storage/,event_forms event_ids features list_statements marks open_schema search_index usage_tally) \
+    session/list_token artifact/append
+# ------------------------------------------------------------------------------------------------ single tests
+
 
 # Calls of SQLite that the test puts its own functions in place of.
 WRAPPED := step bind_int64 bind_text64 prepare_v2 prepare_v3 exec open_v2 busy_handler extended_result_codes \
@@ -9,14 +70,13 @@ TEST_LIBS_storage/faults_sqlite := $(WRAPPED:%=-Wl,--wrap=sqlite3_%)
 # The library with later schema scripts, in place of the archive.
 LATER_SCRIPTS := $(SCRIPTS) $(sort $(wildcard test/sql/0*.sql))
 $(B)/test/gen/schema.sql: $(LATER_SCRIPTS) tools/schema.sh
-	@mkdir -p $(@D)
-	sh tools/schema.sh $(LATER_SCRIPTS) > $@.new && mv $@.new $@
+	$(call generate,sh tools/schema.sh $(LATER_SCRIPTS))
 
 $(B)/test/gen/scripts.c: $(B)/test/gen/schema.sql $(LATER_SCRIPTS) tools/embed_scripts.awk
-	$(AWK) -f tools/embed_scripts.awk $(B)/test/gen/schema.sql $(LATER_SCRIPTS) > $@.new && mv $@.new $@
+	$(call generate,$(AWK) -f tools/embed_scripts.awk $(B)/test/gen/schema.sql $(LATER_SCRIPTS))
 
 $(B)/test/gen/scripts.o: $(B)/test/gen/scripts.c $(B)/gen/statements.h
-	$(COMPILE) -Ilib -c -o $@ $<
+	$(call compile)
 
 TEST_OBJECTS_storage/migrate := $(filter-out $(B)/lib/storage-sqlite-scripts.o,$(OBJECTS)) $(B)/test/gen/scripts.o
 $(B)/test/storage/migrate: $(TEST_OBJECTS_storage/migrate)
@@ -98,26 +158,6 @@ $(B)/test/program/foreign_zone: $(ZONE_OBJECTS)
 TEST_CFLAGS_program/leftover := -Itools/seslite
 TEST_OBJECTS_program/leftover := $(B)/tools/seslite/files/signals.o
 $(B)/test/program/leftover: $(B)/tools/seslite/files/signals.o
-
-# What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
-LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open postgres/machines postgres/hosts \
-    postgres/refused postgres/bouncer postgres/given_up storage/faults_sqlite storage/faults_company postgres/undone mysql/undone storage/faults_disk storage/damage \
-    storage/faults_disk_crash storage/redact_crash erase/histories storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \
-    session/property storage/processes storage/checkpoint session/shared_counter storage/stress storage/checkpoint_reader \
-    json/writer storage/index_kills search/index session/bytes cjson/cjson session/state_number storage/damaged_rows storage/damaged_trees \
-    storage/open_identity storage/open_guard storage/open_files storage/group_commit_waiting storage/readers session/session_range storage/migrate \
-    program/sqlite3_guards storage/threads storage/group_commit storage/interrupt storage/open storage/readers_waiting \
-    storage/open_schema storage/plans_room storage/open_journal storage/plans_views storage/faults_memory_handle \
-    storage/open_life storage/group_commit_outcome storage/processes_fair program/sqlite3 agent/tracked_model install dist \
-    amalgamation session/lease_waiting storage/lease_processes session/lines session/load storage/lines_kills \
-    session/follow_wait storage/follow_watch storage/follow_at_once session/list_filter_model \
-    storage/check_tampering storage/backup_at_once storage/backup storage/check program/seslite_habits \
-    program/seslite_terminal program/seslite_write program/seslite_read program/seslite_pages \
-    program/seslite_import program/seslite_import_bad program/seslite_import_large \
-    program/seslite_create program/seslite_append program/server_streams \
-    program/seslite_html program/seslite_html_safe program/seslite_html_browser \
-    postgres/proxy postgres/replica mysql/failover mysql/galera mysql/faults postgres/upgrade mysql/upgrade \
-    storage/upgrade_stopped storage/upgrade_beside program/seslite_upgrade storage/cells
 
 # What asks a PostgreSQL server looks at the statements' texts, which the library keeps to itself.
 $(patsubst test/%.c,$(B)/test/%.o,$(wildcard test/postgres/*.c)): $(B)/gen/postgres_statements.h
