@@ -34,7 +34,7 @@ storage/sqlite/connection  storage/sqlite/connection $sql $models
 storage/sqlite  storage/sqlite storage/sqlite/connection storage/sql/upkeep storage/sql/derived storage/sql/rows $sql $models
 storage/sqlite/backup  storage/sqlite/backup storage/sqlite storage/sqlite/connection $sql $models
 storage/sqlite/wal     storage/sqlite/wal storage/sqlite storage/sqlite/connection $sql $models
-storage/server  storage/server storage/sql/rows $sql $models
+storage/server  storage/server storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models
 storage/postgres/connection  storage/postgres/connection storage/server storage/sql/rows $sql $models
 storage/postgres  storage/postgres storage/postgres/connection storage/server storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models
 storage/mysql/connection  storage/mysql/connection storage/server storage/sql/rows $sql $models

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "storage/mysql/parts.h"
+#include "storage/server/operations.h"
 #include "storage/sql/rows/parts.h"
-#include "storage/sql/session/jobs.h"
 
 /* ------------------------------------------------------------------------------------ sent as a whole */
 

@@ -1,37 +1,14 @@
 /* The engine: opens and closes stores, and describes itself. */
+#include <mysqld_error.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/mysql/parts.h"
+#include "storage/server/operations.h"
 #include "storage/sql/rows/words.h"
 
-static int run(struct storage *storage, const struct manner *manner, storage_job *job, void *context,
-               ses_error *error)
-{
-    return ses__server_run((struct server *)storage, manner, job, context, error);
-}
-
-/* The server reuses free space by itself. */
-static int run_space(struct db *db, void *context, ses_error *error)
-{
-    struct space_op *op = context;
-
-    op->free_bytes = 0;
-    return ses__query_number(db, STATEMENT_SPACE, &op->bytes, error, NULL);
-}
-
-static int mysql_space(struct storage *storage, struct space_op *op, ses_error *error)
-{
-    return ses__run_within(storage, &op->limits, TO_READ, run_space, op, error);
-}
-
 /* ------------------------------------------------------------------------------------ ending, telling */
-
-static void mysql_interrupt(struct storage *base)
-{
-    ses__server_interrupt((struct server *)base);
-}
 
 static void mysql_describe(const struct storage *base, ses_info *info)
 {
@@ -48,17 +25,12 @@ static void mysql_count(struct storage *base, ses_stats *counts)
     ses__server_count((struct server *)base, counts);
 }
 
-static void mysql_close_store(struct storage *base)
-{
-    ses__server_close((struct server *)base);
-}
-
 static void mysql_release(struct storage *base)
 {
     struct mysql *storage = (struct mysql *)base;
     const ses_allocator *allocator = base->allocator;
 
-    ses__server_close(&storage->server);
+    ses__server_close(base);
     ses__server_free(&storage->server);
     ses__mysql_address_free(&storage->config.address);
     ses__memory_free(allocator, storage->uri);
@@ -89,7 +61,7 @@ static const struct words_engine no_words = {
 
 static const struct engine mysql_engine = {
     .name = "mysql",
-    .run = run,
+    .run = ses__server_run,
     .start = ses__my_start,
     .ask_last = ses__remote_ask_last,
     .row = ses__my_row,
@@ -102,18 +74,18 @@ static const struct engine mysql_engine = {
     .changed = ses__remote_changed,
     .must_change = ses__my_must_change,
     .given = ses__remote_given,
-    .create = ses__mysql_create,
+    .create = ses__server_create,
     .append = ses__mysql_append,
-    .lock = ses__my_lock,
+    .lock = ses__remote_lock,
     .run_delete = ses__server_run_delete,
-    .check = ses__mysql_check,
+    .check = ses__server_check,
     .maintain = ses__server_maintain,
-    .space = mysql_space,
+    .space = ses__server_space,
     .watch = ses__mysql_watch,
-    .interrupt = mysql_interrupt,
+    .interrupt = ses__server_interrupt,
     .describe = mysql_describe,
     .count = mysql_count,
-    .close = mysql_close_store,
+    .close = ses__server_close,
     .release = mysql_release,
 };
 
@@ -127,7 +99,34 @@ static int settle(struct remote *remote)
     return ses__my_settle(ses__my_of(&remote->db));
 }
 
+/* A job has to look if the group of users has used all versions, and the new one is NULL, or if somebody has deleted the user
+ * meanwhile. */
+static int refuse_creation(struct db *db, const struct create_op *op, int code, ses_error *error)
+{
+    struct my *my = ses__my_of(db);
+    const bool is_taken = my->number == ER_DUP_ENTRY; /* nothing but the session's name can be */
+
+    if (code == SES_UNKNOWN || (!is_taken && my->number != ER_BAD_NULL_ERROR))
+        return code;
+    my->base.again = false;
+    return is_taken && !op->get_existing ? ses__refuse_existing(op->key, error) : JOB_UNSUITED;
+}
+
+static const struct server_statements mysql_statements = {
+    .locks = {[SCOPE_APP] = {STATEMENT_SHARE_APP, STATEMENT_LOCK_APP},
+              [SCOPE_USER] = {STATEMENT_SHARE_USER, STATEMENT_LOCK_USER}},
+    .create_session = STATEMENT_CREATE_SESSION,
+    .space = STATEMENT_SPACE,
+    .check_columns = STATEMENT_CHECK_COLUMNS,
+    .check_indexes = STATEMENT_CHECK_INDEXES,
+    .check_orphans = STATEMENT_CHECK_ORPHANS,
+    .check_floors = STATEMENT_CHECK_FLOORS,
+    .check_count = STATEMENT_CHECK_COUNT,
+    .floor_of = "new sessions of some users begin",
+};
+
 static const struct remote_driver mysql_driver = {
+    .statements = &mysql_statements,
     .make = make,
     .connect = ses__my_connect,
     .is_over = ses__my_is_over,
@@ -140,6 +139,7 @@ static const struct remote_driver mysql_driver = {
     .send_end = ses__my_send_end,
     .drop = ses__my_drop,
     .end_queries = ses__my_end_queries,
+    .refuse_creation = refuse_creation,
 };
 
 /* ------------------------------------------------------------------------------------------- opening */

@@ -5,8 +5,6 @@
 #include "storage/mysql/connection/connection.h"
 #include "storage/server/server.h"
 
-struct check;
-
 struct mysql {
     struct server server;
     struct mysql_config config;
@@ -14,11 +12,9 @@ struct mysql {
     char *name; /* of the server's config */
 };
 
-/* ---- append.c, check.c, create.c, watch.c: the engine's operations */
+/* ---- append.c, watch.c: the engine's operations */
 
 SESLITE_PRIVATE int ses__mysql_append(struct storage *storage, struct append_op *op, ses_error *error);
-SESLITE_PRIVATE int ses__mysql_create(struct storage *storage, struct create_op *op, ses_error *error);
-SESLITE_PRIVATE int ses__mysql_check(struct storage *storage, struct check *check);
 SESLITE_PRIVATE int ses__mysql_watch(struct storage *storage, struct watch_op *op, ses_error *error);
 
 /* ---- schema.c */

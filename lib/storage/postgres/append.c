@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "model/event/timestamp.h"
 #include "storage/postgres/parts.h"
+#include "storage/server/operations.h"
 #include "storage/sql/rows/parts.h"
-#include "storage/sql/session/jobs.h"
 
 /* An append that is being sent. */
 struct sending {

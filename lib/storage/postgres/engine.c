@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/postgres/parts.h"
+#include "storage/server/operations.h"
 #include "storage/sql/rows/words.h"
 
 /* Before the first read of a replica: rows of another database, or the absence of rows where the store does not exist yet,
@@ -33,21 +34,7 @@ static int run(struct storage *storage, const struct manner *manner, storage_job
         side = side->replica;
         code = look_at_replica(side, error);
     }
-    return code == SES_OK ? ses__server_run(&side->server, manner, job, context, error) : code;
-}
-
-/* The server reuses free space by itself. */
-static int run_space(struct db *db, void *context, ses_error *error)
-{
-    struct space_op *op = context;
-
-    op->free_bytes = 0;
-    return ses__query_number(db, STATEMENT_SPACE, &op->bytes, error, NULL);
-}
-
-static int postgres_space(struct storage *storage, struct space_op *op, ses_error *error)
-{
-    return ses__run_within(storage, &op->limits, TO_READ, run_space, op, error);
+    return code == SES_OK ? ses__server_run(&side->server.base, manner, job, context, error) : code;
 }
 
 /* ------------------------------------------------------------------------------------ ending, telling */
@@ -55,7 +42,7 @@ static int postgres_space(struct storage *storage, struct space_op *op, ses_erro
 static void postgres_interrupt(struct storage *base)
 {
     for (struct postgres *side = (struct postgres *)base; side; side = side->replica)
-        ses__server_interrupt(&side->server);
+        ses__server_interrupt(&side->server.base);
 }
 
 static void postgres_describe(const struct storage *base, ses_info *info)
@@ -76,7 +63,7 @@ static void postgres_count(struct storage *base, ses_stats *counts)
 
 static void close_side(struct postgres *side)
 {
-    ses__server_close(&side->server);
+    ses__server_close(&side->server.base);
     ses__pg_leaving_close(&side->leaving);
 }
 
@@ -176,13 +163,13 @@ static const struct engine postgres_engine = {
     .changed = ses__remote_changed,
     .must_change = ses__pg_must_change,
     .given = ses__remote_given,
-    .create = ses__postgres_create,
+    .create = ses__server_create,
     .append = ses__postgres_append,
-    .lock = ses__pg_lock,
+    .lock = ses__remote_lock,
     .run_delete = ses__server_run_delete,
-    .check = ses__postgres_check,
+    .check = ses__server_check,
     .maintain = ses__server_maintain,
-    .space = postgres_space,
+    .space = ses__server_space,
     .watch = ses__postgres_watch,
     .interrupt = postgres_interrupt,
     .describe = postgres_describe,
@@ -213,7 +200,40 @@ static int settle(struct remote *remote)
     return ses__pg_settle(ses__pg_of(&remote->db));
 }
 
+/* The user has a session of this name. (A partition has an index of its own, which the server names after the table's
+ * columns.) */
+static bool is_taken(const struct pg *pg)
+{
+    return strstr(pg->constraint, "_shard_user_id_name_") != NULL;
+}
+
+/* JOB_UNSUITED, too, if the shard has used all versions, which a job reports. */
+static int refuse_creation(struct db *db, const struct create_op *op, int code, ses_error *error)
+{
+    struct pg *pg = ses__pg_of(db);
+
+    if (code == SES_UNKNOWN || !is_taken(pg))
+        return code;
+    pg->base.again = false;
+    return op->get_existing ? JOB_UNSUITED : ses__refuse_existing(op->key, error);
+}
+
+static const struct server_statements postgres_statements = {
+    .locks = {[SCOPE_APP] = {STATEMENT_SHARE_APP, STATEMENT_LOCK_APP},
+              [SCOPE_USER] = {STATEMENT_SHARE_USER, STATEMENT_LOCK_USER}},
+    .create_session = STATEMENT_CREATE_SESSION,
+    .space = STATEMENT_SPACE,
+    .check_columns = STATEMENT_CHECK_COLUMNS,
+    .check_indexes = STATEMENT_CHECK_INDEXES,
+    .check_orphans = STATEMENT_CHECK_ORPHANS,
+    .check_shards = STATEMENT_CHECK_SHARDS,
+    .check_floors = STATEMENT_CHECK_FLOORS,
+    .check_count = STATEMENT_CHECK_COUNT,
+    .floor_of = "new sessions of a shard begin",
+};
+
 static const struct remote_driver postgres_driver = {
+    .statements = &postgres_statements,
     .make = make,
     .connect = ses__pg_connect,
     .is_over = ses__pg_is_over,
@@ -227,6 +247,7 @@ static const struct remote_driver postgres_driver = {
     .send_end = ses__pg_send_end,
     .drop = ses__pg_drop,
     .end_queries = ses__pg_end_queries,
+    .refuse_creation = refuse_creation,
 };
 
 /* ------------------------------------------------------------------------------------------- opening */

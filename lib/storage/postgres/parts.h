@@ -5,8 +5,6 @@
 #include "storage/postgres/connection/connection.h"
 #include "storage/server/server.h"
 
-struct check;
-
 struct postgres {
     struct server server;
     struct postgres_config config;
@@ -19,12 +17,9 @@ struct postgres {
     struct pg_leaving *leaving; /* under the server's lock */
 };
 
-/* ---- append.c, check.c, create.c, watch.c: the engine's operations */
+/* ---- append.c, watch.c: the engine's operations */
 
 SESLITE_PRIVATE int ses__postgres_append(struct storage *storage, struct append_op *op, ses_error *error);
-SESLITE_PRIVATE int ses__postgres_create(struct storage *storage, struct create_op *op, ses_error *error);
-
-SESLITE_PRIVATE int ses__postgres_check(struct storage *storage, struct check *check);
 SESLITE_PRIVATE int ses__postgres_watch(struct storage *storage, struct watch_op *op, ses_error *error);
 
 /* ---- schema.c */

@@ -21,8 +21,10 @@ bool ses__server_init(struct server *server, const struct server_config *config)
     return given_back;
 }
 
-void ses__server_close(struct server *server)
+void ses__server_close(struct storage *storage)
 {
+    struct server *server = (struct server *)storage;
+
     while (server->all) {
         struct remote *remote = server->all;
         server->all = remote->next_open;
@@ -39,8 +41,10 @@ void ses__server_free(struct server *server)
     (void)pthread_mutex_destroy(&server->lock);
 }
 
-void ses__server_interrupt(struct server *server)
+void ses__server_interrupt(struct storage *storage)
 {
+    struct server *server = (struct server *)storage;
+
     (void)pthread_mutex_lock(&server->lock);
     for (struct remote *remote = server->all; remote; remote = remote->next_open) {
         if (atomic_load(&remote->interruptible))

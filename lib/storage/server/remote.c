@@ -200,6 +200,15 @@ void ses__remote_ask(struct db *db, const struct statement *statement, const str
     (void)ses__query_end(&query);
 }
 
+/* Does not wait: later statements of the transaction run after it anyway. */
+void ses__remote_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive)
+{
+    const struct remote *remote = ses__remote_of(db);
+
+    if (remote->writes)
+        ses__remote_ask(db, remote->driver->statements->locks[scope][exclusive], VALUES(OWNER(owner)));
+}
+
 /* The statement in question was asked for last, so all answers have arrived with its own. */
 int64_t ses__remote_changed(const struct db *db)
 {

@@ -23,8 +23,24 @@ struct server_config {
     const struct remote_driver *driver;
 };
 
+/* The statements of which each server has a text of its own, and that are run in the same way on all. */
+struct server_statements {
+    const struct statement *locks[SCOPE_SESSION][2]; /* of an app and of a user: shared, and exclusive */
+    const struct statement *create_session;          /* of the user that was found; returns its row */
+    const struct statement *space;
+    /* With these a check begins: each row is a problem, in words. */
+    const struct statement *check_columns;
+    const struct statement *check_indexes;
+    const struct statement *check_orphans;
+    const struct statement *check_shards; /* NULL: there are none */
+    const struct statement *check_floors; /* of versions, with few or none above them */
+    const struct statement *check_count;  /* of sessions */
+    const char *floor_of;                 /* names a floor in messages */
+};
+
 /* What an engine does with a connection in its own way. A failure is kept in the connection, unless there is an error to set. */
 struct remote_driver {
+    const struct server_statements *statements;
     /* Makes a connection that is not connected yet. Returns NULL if out of memory. */
     struct remote *(*make)(struct server *server);
     /* Connects before the deadline, and makes the settings that the statements depend on. */
@@ -52,6 +68,8 @@ struct remote_driver {
     bool (*drop)(struct remote *remote);
     /* Ends the queries that a job has left. */
     void (*end_queries)(struct remote *remote);
+    /* Translates a code of the commit of a creation, or of a statement before it. JOB_UNSUITED: a job has to look. */
+    int (*refuse_creation)(struct db *db, const struct create_op *op, int code, ses_error *error);
 };
 
 /* An engine's own struct begins with this one. */
@@ -120,6 +138,7 @@ SESLITE_PRIVATE void ses__remote_ask(struct db *db, const struct statement *stat
                                      const struct value *values);
 
 /* The engine's functions of these names. */
+SESLITE_PRIVATE void ses__remote_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 SESLITE_PRIVATE int64_t ses__remote_changed(const struct db *db);
 SESLITE_PRIVATE int64_t ses__remote_given(const struct db *db);
 

@@ -95,9 +95,10 @@ static int run_on_a_connection(struct server *server, struct attempt *attempt, i
     return result;
 }
 
-int ses__server_run(struct server *server, const struct manner *manner, storage_job *job, void *context,
+int ses__server_run(struct storage *storage, const struct manner *manner, storage_job *job, void *context,
                     ses_error *error)
 {
+    struct server *server = (struct server *)storage;
     const int64_t deadline_us =
         manner->deadline_us > 0 ? manner->deadline_us : ses__clock_steady_us() + server->config.timeout_us;
     struct attempt attempt = {
@@ -169,4 +170,18 @@ int ses__server_maintain(struct storage *storage, struct maintain_op *op, ses_er
     (void)error;
     op->more = false;
     return SES_OK;
+}
+
+/* The server reuses free space by itself. */
+static int read_space(struct db *db, void *context, ses_error *error)
+{
+    struct space_op *op = context;
+
+    op->free_bytes = 0;
+    return ses__query_number(db, ses__remote_of(db)->driver->statements->space, &op->bytes, error, NULL);
+}
+
+int ses__server_space(struct storage *storage, struct space_op *op, ses_error *error)
+{
+    return ses__run_within(storage, &op->limits, TO_READ, read_space, op, error);
 }

@@ -26,10 +26,10 @@ struct server {
 /* Nothing is connected yet. Returns false if there is no lock to be had. */
 SESLITE_PRIVATE bool ses__server_init(struct server *server, const struct server_config *config);
 /* Closes all connections. */
-SESLITE_PRIVATE void ses__server_close(struct server *server);
+SESLITE_PRIVATE void ses__server_close(struct storage *storage);
 /* After it was closed. The caller frees its own part, and the struct. */
 SESLITE_PRIVATE void ses__server_free(struct server *server);
-SESLITE_PRIVATE void ses__server_interrupt(struct server *server);
+SESLITE_PRIVATE void ses__server_interrupt(struct storage *storage);
 /* Adds its counts. */
 SESLITE_PRIVATE void ses__server_count(struct server *server, ses_stats *counts);
 
@@ -41,7 +41,7 @@ SESLITE_PRIVATE void ses__server_give_back(struct server *server, struct remote 
 
 /* ---- run.c */
 
-SESLITE_PRIVATE int ses__server_run(struct server *server, const struct manner *manner, storage_job *job,
+SESLITE_PRIVATE int ses__server_run(struct storage *storage, const struct manner *manner, storage_job *job,
                                     void *context, ses_error *error);
 
 /* May a store of this schema version be opened? 0: there is none yet. NOTASTORE, TOONEW, NOTFOUND, READONLY. */
@@ -52,5 +52,6 @@ SESLITE_PRIVATE int ses__server_check_version(const struct server *server, int v
 SESLITE_PRIVATE int ses__server_run_delete(struct storage *storage, struct erasure *erasure, storage_job *job,
                                            void *context, ses_error *error);
 SESLITE_PRIVATE int ses__server_maintain(struct storage *storage, struct maintain_op *op, ses_error *error);
+SESLITE_PRIVATE int ses__server_space(struct storage *storage, struct space_op *op, ses_error *error);
 
 #endif

@@ -69,7 +69,7 @@ struct engine {
     int64_t (*given)(const struct db *db);
     /* Creates a session, as the job ses__create_job does, in one round trip; NULL: by that job. */
     int (*create)(struct storage *storage, struct create_op *op, ses_error *error);
-    /* Appends to one in one round trip, or as the job ses__append_ahead_job does; NULL: nothing is far away. */
+    /* Appends to one in as few round trips as can be; NULL: nothing is far away. */
     int (*append)(struct storage *storage, struct append_op *op, ses_error *error);
     /* NULL: nobody else writes during a transaction that writes. */
     void (*lock)(struct db *db, enum scope scope, int64_t owner, bool exclusive);

@@ -107,7 +107,6 @@ SESLITE_PRIVATE int64_t ses__my_int_of(struct query *query, int column);
 SESLITE_PRIVATE struct span ses__my_text_of(struct query *query, int column);
 SESLITE_PRIVATE int ses__my_end(struct query *query);
 SESLITE_PRIVATE void ses__my_must_change(struct db *db, const char *table);
-SESLITE_PRIVATE void ses__my_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 
 /* ---- format.c */
 

@@ -127,14 +127,3 @@ void ses__my_end_queries(struct remote *remote)
     while (my->runs)
         end_run(my, my->runs);
 }
-
-/* Does not wait: later statements of the transaction run after it anyway. */
-void ses__my_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive)
-{
-    const struct statement *statement = scope == SCOPE_APP
-                                            ? (exclusive ? STATEMENT_LOCK_APP : STATEMENT_SHARE_APP)
-                                            : (exclusive ? STATEMENT_LOCK_USER : STATEMENT_SHARE_USER);
-
-    if (ses__remote_of(db)->writes)
-        ses__remote_ask(db, statement, VALUES(OWNER(owner)));
-}

@@ -89,7 +89,6 @@ SESLITE_PRIVATE int64_t ses__pg_int_of(struct query *query, int column);
 SESLITE_PRIVATE struct span ses__pg_text_of(struct query *query, int column);
 SESLITE_PRIVATE int ses__pg_end(struct query *query);
 SESLITE_PRIVATE void ses__pg_must_change(struct db *db, const char *table);
-SESLITE_PRIVATE void ses__pg_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 
 /* ---- send.c */
 

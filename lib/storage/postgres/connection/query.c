@@ -124,14 +124,3 @@ void ses__pg_end_queries(struct remote *remote)
     while (pg->runs)
         end_run(pg, pg->runs);
 }
-
-/* Does not wait: later statements of the transaction run after it anyway. */
-void ses__pg_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive)
-{
-    const struct statement *statement = scope == SCOPE_APP
-                                            ? (exclusive ? STATEMENT_LOCK_APP : STATEMENT_SHARE_APP)
-                                            : (exclusive ? STATEMENT_LOCK_USER : STATEMENT_SHARE_USER);
-
-    if (ses__remote_of(db)->writes)
-        ses__remote_ask(db, statement, VALUES(OWNER(owner)));
-}

@@ -7,9 +7,8 @@
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/state.h"
 
-/* Jobs of which an engine may know what they will ask; the context is the operation, or the run. */
+/* The job that creates a session; the context is the operation. */
 SESLITE_PRIVATE int ses__create_job(struct db *db, void *context, ses_error *error);
-SESLITE_PRIVATE int ses__append_ahead_job(struct db *db, void *context, ses_error *error);
 
 /* ---- read.c */
 /* A session's log, asked for as if nothing had been rewound. */
@@ -68,16 +67,6 @@ SESLITE_PRIVATE int ses__contents_add(struct db *db, const struct create_op *op,
 /* EXISTS. */
 SESLITE_PRIVATE int ses__refuse_existing(const ses_key *key, ses_error *error);
 
-/* ---- create_whole.c: for engines that send a creation as a whole */
-struct create_whole {
-    struct create_op *op;
-    const struct statement *add; /* the session of the user that was found, of which it returns the row */
-    int (*commit)(struct db *db, ses_error *error);
-    /* Translates a code of the commit, or of a statement before it. JOB_UNSUITED: a job has to look. */
-    int (*refuse)(struct db *db, const struct create_op *op, int code, ses_error *error);
-};
-SESLITE_PRIVATE int ses__create_whole(struct storage *storage, struct create_whole *whole, ses_error *error);
-
 /* ---- append.c */
 /* Inside a transaction, when all was checked and `row` and `before` are the session's: stores the drafts, and makes the
  * advance ready. */
@@ -85,13 +74,6 @@ SESLITE_PRIVATE int ses__append_store(struct db *db, struct append_op *op, ses_e
 /* The drafts were stored otherwise, after the session was as `before` says: fills the results, and makes the advance
  * ready. */
 SESLITE_PRIVATE int ses__append_stored(struct append_op *op, ses_error *error);
-
-/* ---- append_end.c: for engines that send an append as a whole */
-/* The same. The events are there: after a short lack of memory it tries again, and then the outcome is UNKNOWN. */
-SESLITE_PRIVATE int ses__append_take_stored(struct append_op *op, const struct db *db, ses_error *error);
-/* After an UNKNOWN: looks the events up by their ids, and stores those that are not there, as long as there is time. */
-SESLITE_PRIVATE int ses__append_again(struct storage *storage, int64_t deadline_us, struct append_op *op,
-                                      ses_error *error);
 
 /* ---- log.c: the history of a log */
 
@@ -122,7 +104,7 @@ SESLITE_PRIVATE int ses__log_beginning(struct db *db, int64_t session_id, struct
 /* Gives the session such a number if it has none, which moves no version. */
 SESLITE_PRIVATE int ses__log_ensure_origin(struct db *db, int64_t session_id, ses_error *error);
 
-/* ---- append.c, append_ahead.c: what an append asks for ahead, on an engine that is far away */
+/* ---- append.c: the queries that an append asks ahead, on an engine that is far away */
 
 /* The event of a draft's id. */
 struct stored_event_asked {

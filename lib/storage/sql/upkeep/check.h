@@ -17,29 +17,17 @@ struct word_weights {
     uint64_t sum;
 };
 
-/* The statements with which a server's check begins: each row is a problem, in words. */
-struct server_checks {
-    const struct statement *columns;
-    const struct statement *indexes;
-    const struct statement *orphans;
-    const struct statement *shards; /* NULL: there are none */
-    const struct statement *floors; /* of versions, with few or none above them */
-    const struct statement *count;  /* of sessions */
-    const char *floor_of;           /* names a floor in messages */
-};
-
 struct check {
     struct db *db;
     struct check_op *op;
     /* Checks all rows, if the level asks for it. For the engine, with `db` set and its own checks done. */
     int (*rows)(struct check *check);
-    const struct server_checks *server; /* NULL: a file's */
-    bool ended;                         /* the caller has ended it, or enough was found */
-    struct ses_problem about;           /* the place that is being checked; texts in `arena` */
-    int64_t last_session;               /* the highest number that a session was ever given */
-    int64_t total;                      /* sessions, if their numbers do not show how many; otherwise 0 */
-    int64_t done;                       /* of these */
-    bool tallies_usage;                 /* there is a table of used tokens */
+    bool ended;                /* the caller has ended it, or enough was found */
+    struct ses_problem about;  /* the place that is being checked; texts in `arena` */
+    int64_t last_session;      /* the highest number that a session was ever given */
+    int64_t total;             /* sessions, if their numbers do not show how many; otherwise 0 */
+    int64_t done;              /* of these */
+    bool tallies_usage;        /* there is a table of used tokens */
     bool trusts_indexes;       /* not every event is looked for by its id, which is a round trip each */
     bool has_words;            /* there is an index of words ... */
     struct word_weights words; /* ... which must hold these */
@@ -50,9 +38,6 @@ struct check {
 /* As ses__door_check, by the engine's function. */
 SESLITE_PRIVATE int ses__check_by(struct storage *storage, struct check_op *op, engine_check *of_engine,
                                   ses_error *error);
-/* The check of an engine for servers, which is done in a transaction of its own. */
-SESLITE_PRIVATE int ses__check_server(struct storage *storage, struct check *check,
-                                      const struct server_checks *server);
 /* Reports one. `seq` 0: of no event. */
 SESLITE_PRIVATE void ses__check_found(struct check *check, int kind, int64_t seq, const char *format, ...)
     FORMAT_PRINTF(4, 5);

@@ -1,7 +1,8 @@
 /* The first part of the check of a server, before the rows. Pages are the server's concern. */
 #include "storage/sql/upkeep/check.h"
 
-#include "base/error.h"
+#include "storage/server/operations.h"
+#include "storage/server/remote.h"
 #include "storage/sql/features.h"
 
 /* Reports what a statement finds, up to a limit. The transaction keeps a failure. */
@@ -19,16 +20,17 @@ static void report_all(struct check *check, const struct statement *statement, i
 
 static void check_floors(struct check *check)
 {
-    const struct server_checks *server = check->server;
+    const struct server_statements *statements = ses__remote_of(check->db)->driver->statements;
     struct query query;
 
-    ses__query_open(&query, check->db, server->floors, &check->error, VALUES(INT(check->op->limit)));
+    ses__query_open(&query, check->db, statements->check_floors, &check->error,
+                    VALUES(INT(check->op->limit)));
     while (!check->ended && ses__query_row(&query)) {
         const int64_t floor = ses__query_int(&query, 0);
         if (floor < 0 || floor > MAX_VERSION)
             ses__check_found(check, SES_PROBLEM_COUNTER, 0,
                              "version_floor holds %lld, where no session can begin", (long long)floor);
-        ses__check_version(check, server->floor_of, floor);
+        ses__check_version(check, statements->floor_of, floor);
     }
     (void)ses__query_end(&query);
 }
@@ -38,36 +40,35 @@ static void check_floors(struct check *check)
 static int run_server_check(struct db *db, void *context, ses_error *error)
 {
     struct check *check = context;
-    const struct server_checks *server = check->server;
+    const struct server_statements *statements = ses__remote_of(db)->driver->statements;
     const int level = check->op->level;
     (void)error; /* the check has its own */
 
     check->db = db;
     db->deadline_us = ses__limits_until(db->limits, INT64_MAX);
-    report_all(check, server->columns, SES_PROBLEM_PAGE);
+    report_all(check, statements->check_columns, SES_PROBLEM_PAGE);
     const bool usable = check->op->problems == 0;
-    report_all(check, server->indexes, SES_PROBLEM_INDEX);
+    report_all(check, statements->check_indexes, SES_PROBLEM_INDEX);
     if (!usable)
         return SES_OK;
     const int code = ses__features_check(db, SES_OK, &check->error);
     if (code != SES_OK)
         return code;
     if (level >= SES_CHECK_FULL)
-        report_all(check, server->orphans, SES_PROBLEM_REFERENCE);
-    if (level >= SES_CHECK_FULL && server->shards)
-        report_all(check, server->shards, SES_PROBLEM_INDEX);
+        report_all(check, statements->check_orphans, SES_PROBLEM_REFERENCE);
+    if (level >= SES_CHECK_FULL && statements->check_shards)
+        report_all(check, statements->check_shards, SES_PROBLEM_INDEX);
     if (level >= SES_CHECK_LOG) {
-        (void)ses__query_number(db, server->count, &check->total, &check->error, NULL);
+        (void)ses__query_number(db, statements->check_count, &check->total, &check->error, NULL);
         check_floors(check);
     }
     return check->rows(check);
 }
 
-int ses__check_server(struct storage *storage, struct check *check, const struct server_checks *server)
+int ses__server_check(struct storage *storage, struct check *check)
 {
     const struct manner alone = {.alone = true, .limits = &check->op->limits};
 
-    check->server = server;
     check->last_session = INT64_MAX;
     check->trusts_indexes = true;
     return ses__check_settle(check,

@@ -1,8 +1,9 @@
 /* Creating a session in one round trip: everything is sent, with the commit, before anything is answered. The server finds the
  * numbers that later statements need. */
 #include "base/error.h"
+#include "storage/server/operations.h"
+#include "storage/server/remote.h"
 #include "storage/sql/rows/parts.h"
-#include "storage/sql/session/jobs.h"
 
 /* The queries whose rows are read after the commit. */
 struct created {
@@ -10,31 +11,21 @@ struct created {
     struct snapshot_asked snapshot;
 };
 
-/* The transaction keeps a failure, which the commit returns. */
-static void ask(struct db *db, const struct statement *statement, const struct value *values)
-{
-    struct query query;
-
-    ses__query_open(&query, db, statement, NULL, values);
-    (void)ses__query_end(&query);
-}
-
 /* Finds the app and the user, which are added if they are new. */
 static void ask_owners(struct db *db, const ses_key *key)
 {
-    ask(db, STATEMENT_APP_ADD, VALUES(STRING(key->app)));
-    ask(db, STATEMENT_APP_FIND, VALUES(STRING(key->app)));
-    ask(db, STATEMENT_USER_ADD, VALUES(OWNER(0), STRING(key->user)));
-    ask(db, STATEMENT_USER_FIND, VALUES(STRING(key->app), STRING(key->user)));
+    ses__remote_ask(db, STATEMENT_APP_ADD, VALUES(STRING(key->app)));
+    ses__remote_ask(db, STATEMENT_APP_FIND, VALUES(STRING(key->app)));
+    ses__remote_ask(db, STATEMENT_USER_ADD, VALUES(OWNER(0), STRING(key->user)));
+    ses__remote_ask(db, STATEMENT_USER_FIND, VALUES(STRING(key->app), STRING(key->user)));
 }
 
-static void ask_row(struct query *query, struct db *db, const struct create_whole *whole, ses_error *error)
+static void ask_row(struct query *query, struct db *db, const struct create_op *op, ses_error *error)
 {
-    const struct create_op *op = whole->op;
     const int64_t created_us = op->created_us;
     const int64_t changed_us = created_us < op->now_us ? created_us : op->now_us; /* as in ses__session_add */
 
-    ses__query_open(query, db, whole->add, error,
+    ses__query_open(query, db, ses__remote_of(db)->driver->statements->create_session, error,
                     VALUES(STRING(op->key->session), INT(created_us), INT(ses__active_30s(created_us)),
                            INT_IF(op->expires_us != INT64_MAX, op->expires_us), INT(changed_us),
                            INT_IF(ses__is_ahead(created_us, op->now_us), ses__hour_of(op->now_us))));
@@ -57,20 +48,19 @@ static int take_created(struct created *created, struct db *db, const struct cre
 
 static int run_create_whole(struct db *db, void *context, ses_error *error)
 {
-    const struct create_whole *whole = context;
-    const struct create_op *op = whole->op;
+    const struct create_op *op = context;
     struct session_row row = {.id = 0}; /* the server knows its number */
     struct created created;
 
     ask_owners(db, op->key);
-    ask_row(&created.row, db, whole, error);
+    ask_row(&created.row, db, op, error);
     int code = ses__contents_add(db, op, &row, error);
     if (op->snapshot)
         ses__snapshot_ask(&created.snapshot, db, op->snapshot, op->key, &op->range, error);
     if (code == SES_OK)
-        code = whole->commit(db, error);
+        code = ses__remote_commit(db, error);
     return code == SES_OK ? take_created(&created, db, op, row.details, error)
-                          : whole->refuse(db, op, code, error);
+                          : ses__remote_of(db)->driver->refuse_creation(db, op, code, error);
 }
 
 static int run_find(struct db *db, void *context, ses_error *error)
@@ -91,11 +81,9 @@ static int read_created(struct storage *storage, struct create_op *op, ses_error
                : ses__error_set(error, SES_UNKNOWN, "the session was created, but could not be read back");
 }
 
-int ses__create_whole(struct storage *storage, struct create_whole *whole, ses_error *error)
+int ses__server_create(struct storage *storage, struct create_op *op, ses_error *error)
 {
-    struct create_op *op = whole->op;
-    int code =
-        ses__run_within(storage, &op->limits, TO_WRITE(op->initial.len), run_create_whole, whole, error);
+    int code = ses__run_within(storage, &op->limits, TO_WRITE(op->initial.len), run_create_whole, op, error);
 
     if (code == JOB_UNREAD)
         code = read_created(storage, op, error);
