@@ -98,7 +98,7 @@ static int blank_value(struct redacting *run, struct replaced_value *value, ses_
 
 int ses__redacting_blank(struct redacting *run, ses_error *error)
 {
-    const bool blanks = run->asked->secure && run->db->packs_events;
+    const bool blanks = run->asked->secure && run->db->traits->packs_events;
     int code = SES_OK;
 
     for (size_t i = 0; i < run->events.count && code == SES_OK; i++) {

@@ -14,11 +14,12 @@ struct setting_up {
     int64_t lag;
 };
 
-/* On a server, only the owner may drop anything, even what is not there. */
+/* Another role than the owner may drop it if there is nothing to drop. */
 static int drop_feature(const struct setting_up *own, struct db *db, ses_error *error)
 {
     bool is_there = true;
-    const int code = db->engine->words ? ses__feature_find(db, own->feature->name, &is_there, error) : SES_OK;
+    const int code =
+        db->traits->only_owner_drops ? ses__feature_find(db, own->feature->name, &is_there, error) : SES_OK;
 
     return code == SES_OK && is_there ? own->feature->drop(db, own->avoids & BLAME_PAGES, error) : code;
 }

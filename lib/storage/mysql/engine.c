@@ -61,6 +61,13 @@ static const struct words_engine no_words = {
 
 static const struct engine mysql_engine = {
     .name = "mysql",
+    .traits = {.max_session_id = INT64_MAX,
+               .page = ROWS_IN_PAGE,
+               .page_bytes = BYTES_IN_PAGE,
+               .enforces_keys = true,
+               .only_owner_drops = true,
+               .lease_now = STATEMENT_LEASE_NOW,
+               .events_newest = STATEMENT_EVENTS_NEWEST},
     .run = ses__server_run,
     .start = ses__my_start,
     .ask_last = ses__remote_ask_last,

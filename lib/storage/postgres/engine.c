@@ -150,6 +150,13 @@ static const struct words_engine tsvector_words = {.syntax = {.begin = "('L' | (
 
 static const struct engine postgres_engine = {
     .name = "postgresql",
+    .traits = {.max_session_id = INT64_MAX,
+               .page = ROWS_IN_PAGE,
+               .page_bytes = BYTES_IN_PAGE,
+               .enforces_keys = true,
+               .only_owner_drops = true,
+               .lease_now = STATEMENT_LEASE_NOW,
+               .events_newest = STATEMENT_EVENTS_NEWEST},
     .run = run,
     .start = ses__pg_start,
     .ask_last = ses__remote_ask_last,

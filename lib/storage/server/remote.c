@@ -7,19 +7,15 @@
 #include "base/error.h"
 #include "storage/sql/rows/parts.h"
 
-/* Enough for most reads to need one round trip, few enough for memory. */
-enum { ROWS_IN_PAGE = 1000, BYTES_IN_PAGE = 4 * 1024 * 1024 };
-
 void ses__remote_init(struct remote *remote, const struct server_config *config)
 {
     remote->driver = config->driver;
     remote->db = (struct db){.engine = config->engine,
+                             .traits = &config->engine->traits,
                              .allocator = config->allocator,
                              .name = config->name,
                              .timeout_us = config->timeout_us,
-                             .max_session_id = INT64_MAX,
-                             .page = ROWS_IN_PAGE,
-                             .page_bytes = BYTES_IN_PAGE};
+                             .has_clock = config->has_clock};
 }
 
 /* ---------------------------------------------------------------------------------------------- waiting */

@@ -10,6 +10,9 @@
 struct remote;
 struct server;
 
+/* The pages of a walk: enough for most reads to need one round trip, few enough for memory. */
+enum { ROWS_IN_PAGE = 1000, BYTES_IN_PAGE = 4 * 1024 * 1024 };
+
 /* What every store on a server is told. The allocator must live as long as the storage. */
 struct server_config {
     const char *name; /* of the store, for messages, without secrets */

@@ -9,6 +9,7 @@
 struct check;
 struct db;
 struct query;
+struct statement;
 struct value;
 
 /* The types of values, with SQLite's numbers (https://www.sqlite.org/c3ref/c_blob.html). The others are
@@ -45,8 +46,27 @@ struct manner {
 /* Checks what the engine keeps in its own way, then calls `check->rows`, all in one transaction that only reads. */
 typedef int engine_check(struct storage *storage, struct check *check);
 
+/* How the engines differ, where an operation is the same but for that. */
+struct engine_traits {
+    int64_t max_session_id; /* the highest number that a session can have */
+    int64_t page;           /* the rows that a walk asks for at a time; 0: they are pulled one by one */
+    int64_t page_bytes;     /* of events: up to the one with which they have so many bytes */
+    /* Events are packed: the place of one is its session's number * 2^32 + its own, and an id may be given as the place where
+     * the body has it. Otherwise they are given as they are. */
+    bool packs_events;
+    bool keeps_table_sql; /* table_sql returns the text that made a table */
+    bool enforces_keys;   /* foreign keys hold, whatever program writes */
+    bool
+        only_owner_drops; /* a role that does not own the tables may not drop anything, even what is not there */
+    /* Finds a lease like lease_find, and in a last column what time it is; without a lease, too. NULL: the caller knows. */
+    const struct statement *lease_now;
+    /* events_backward without a limit of bytes. NULL: that one has none. */
+    const struct statement *events_newest;
+};
+
 struct engine {
     const char *name; /* as ses_info gives it */
+    struct engine_traits traits;
 
     /* Returns what the job returns, or why the transaction failed. */
     int (*run)(struct storage *storage, const struct manner *manner, storage_job *job, void *context,

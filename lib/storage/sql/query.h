@@ -27,30 +27,22 @@ struct text_list {
 /* A connection, as operations see it. An engine's own struct begins with this one. */
 struct db {
     const struct engine *engine;
+    const struct engine_traits *traits; /* the engine's */
     const ses_allocator *allocator;
     const char *name;            /* of the store, for messages */
     int64_t timeout_us;          /* for which a call waits for others ... */
     int64_t deadline_us;         /* ... and until when the call under way does, by the steady clock */
     const struct limits *limits; /* of that call; NULL: none */
     int64_t events;              /* that were stored, not yet counted in the storage's */
-    int64_t max_session_id;      /* the highest number that a session can have */
-    int64_t page;                /* so many rows a walk asks for at a time; 0: they are pulled one by one */
-    int64_t page_bytes;          /* of events: up to the one with which they have so many bytes */
     int64_t found_id;            /* the session that was found last, ... */
     int64_t found_version;
-    bool outrun;      /* another transaction came first: it may go well when all is done again */
-    bool looks_first; /* an event that may be there already is looked for before it is added */
-    /* Events are packed: the place of one is its session's number * 2^32 + its own, and an id may be given as the place where
-     * the body has it. Else they are given as they are. */
-    bool packs_events;
+    bool outrun;        /* another transaction came first: it may go well when all is done again */
+    bool looks_first;   /* an event that may be there already is looked for before it is added */
+    bool has_clock;     /* times are the application's, not the server's */
     bool removed_words; /* words were taken out of the index of words, where their bytes may still be */
     unsigned
         blamed; /* what is derived and may be to blame if the job under way fails (storage/sql/derived) */
     ses_erased *erased; /* of the job under way: counts what it removes; NULL: nobody asks */
-    /* Finds a lease like lease_find, and in a last column what time it is; without a lease, too. NULL: the caller knows. */
-    const struct statement *lease_now;
-    /* events_backward without a limit of bytes. NULL: that one has none. */
-    const struct statement *events_newest;
 };
 
 /*

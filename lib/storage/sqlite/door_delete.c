@@ -37,7 +37,8 @@ static int begin_deleting(const struct deleting *own, struct db *db, ses_error *
 
     if (code == SES_OK && own->voids & BLAME_WORDS)
         code = ses__index_void(db, error);
-    if (code == SES_OK && !db->engine->words && (erasure->secure || erasure->drops_void) && !own->keeps_pages)
+    if (code == SES_OK && !db->traits->only_owner_drops && (erasure->secure || erasure->drops_void) &&
+        !own->keeps_pages)
         code = drop_void(db, error);
     return code;
 }

@@ -325,8 +325,12 @@ void ses__sqlite_count(struct storage *base, ses_stats *counts)
 
 /* -------------------------------------------------------------------------------------------- the table */
 
+/* 2^31 - 1 sessions and 2^32 - 1 events in each is what fits into the key of the events table. */
+#define MAX_SESSION_ID INT64_C(0x7FFFFFFF)
+
 static const struct engine sqlite_engine = {
     .name = "sqlite",
+    .traits = {.max_session_id = MAX_SESSION_ID, .packs_events = true, .keeps_table_sql = true},
     .run = ses__sqlite_run,
     .start = ses__sqlite_start,
     .row = ses__sqlite_row,

@@ -141,8 +141,6 @@ struct remote *ses__my_new(const struct server_config *common, const struct mysq
     if (!my)
         return NULL;
     ses__remote_init(&my->base, common);
-    my->base.db.lease_now = common->has_clock ? NULL : STATEMENT_LEASE_NOW;
-    my->base.db.events_newest = STATEMENT_EVENTS_NEWEST;
     my->config = config;
     ses__buffer_init(&my->text, common->allocator);
     ses__buffer_init(&my->head, common->allocator);

@@ -158,8 +158,6 @@ struct remote *ses__pg_new(const struct server_config *common, const struct post
     if (!pg)
         return NULL;
     ses__remote_init(&pg->base, common);
-    pg->base.db.lease_now = common->has_clock ? NULL : STATEMENT_LEASE_NOW;
-    pg->base.db.events_newest = STATEMENT_EVENTS_NEWEST;
     pg->config = config;
     pg->host = host;
     return &pg->base;

@@ -15,7 +15,7 @@ static enum derived_table table_of(struct query *query, const char *made)
     const size_t len = strcspn(made, ";");
 
     if (ses__query_type(query, 0) == SQL_NULL)
-        return query->db->engine->words ? TABLE_SOUND : TABLE_FOREIGN;
+        return query->db->traits->keeps_table_sql ? TABLE_FOREIGN : TABLE_SOUND;
     if (sql.len == len && begins_with(sql, made, len))
         return TABLE_SOUND;
     return begins_with(sql, made, strcspn(made, ",") + 1) ? TABLE_CHANGED : TABLE_FOREIGN;
@@ -63,7 +63,7 @@ int ses__usage_find(struct db *db, bool *is_there, ses_error *error)
 int ses__usage_leave(struct db *db, int64_t session_id, ses_error *error)
 {
     bool is_there = false;
-    int code = db->engine->words ? SES_OK : ses__usage_find(db, &is_there, error);
+    int code = db->traits->enforces_keys ? SES_OK : ses__usage_find(db, &is_there, error);
 
     if (code == SES_OK && is_there)
         code = ses__query_do(db, STATEMENT_USAGE_FORGET, error, VALUES(INT(session_id)));

@@ -55,7 +55,7 @@ static size_t place_in(struct span body, struct span text)
 
 static struct value quoted(const struct db *db, struct span body, struct span text)
 {
-    const size_t place = db->packs_events ? place_in(body, text) : 0;
+    const size_t place = db->traits->packs_events ? place_in(body, text) : 0;
     return place > 0 ? INT((int64_t)place) : TEXT(text);
 }
 
@@ -149,7 +149,7 @@ static void read_texts(struct query *query, struct event_row *row)
 /* The high bits of an event's rowid: the session, where the engine packs both into one number. */
 static uint64_t first_place(const struct db *db, int64_t session_id)
 {
-    return db->packs_events ? (uint64_t)session_id << 32 : 0;
+    return db->traits->packs_events ? (uint64_t)session_id << 32 : 0;
 }
 
 /* The row must be the session's and lie ahead: pages that are damaged can lead anywhere, and back again. */
@@ -222,7 +222,8 @@ enum { FEW_EVENTS = 50 };
 
 static bool is_any_size_taken(const struct few_events *few, const struct db *db, enum walk walk)
 {
-    return walk == WALK_BACKWARD && db->events_newest && few->count <= FEW_EVENTS && few->bytes == INT64_MAX;
+    return walk == WALK_BACKWARD && db->traits->events_newest && few->count <= FEW_EVENTS &&
+           few->bytes == INT64_MAX;
 }
 
 /* From where the walk is. */
@@ -237,9 +238,10 @@ static void start_walk(struct event_rows *rows, struct db *db, ses_error *error)
 
     const bool any_size = rows->page_bytes == INT64_MAX;
 
-    ses__query_open(&rows->query, db, any_size ? db->events_newest : statements[rows->walk], error,
+    ses__query_open(&rows->query, db, any_size ? db->traits->events_newest : statements[rows->walk], error,
                     VALUES(OWNER(rows->session_id), INT((int64_t)rows->first), INT((int64_t)rows->last),
-                           INT_IF(db->page > 0, rows->page), INT_IF(db->page > 0, rows->page_bytes)));
+                           INT_IF(db->traits->page > 0, rows->page),
+                           INT_IF(db->traits->page > 0, rows->page_bytes)));
     rows->left = rows->page;
     rows->left_bytes = rows->page_bytes;
 }
@@ -263,8 +265,9 @@ void ses__event_rows_open_few(struct event_rows *rows, struct db *db, int64_t se
                                 .place = first_place(db, session_id),
                                 .first = (uint64_t)first,
                                 .last = (uint64_t)last,
-                                .page = few->count < db->page ? few->count : db->page,
-                                .page_bytes = few->bytes < db->page_bytes ? few->bytes : db->page_bytes,
+                                .page = few->count < db->traits->page ? few->count : db->traits->page,
+                                .page_bytes =
+                                    few->bytes < db->traits->page_bytes ? few->bytes : db->traits->page_bytes,
                                 .walk = walk};
     if (is_any_size_taken(few, db, walk))
         rows->page_bytes = INT64_MAX;
@@ -294,7 +297,7 @@ static bool pull_row(struct event_rows *rows)
         rows->left--;
         return true;
     }
-    if (db->page == 0 || (rows->left > 0 && rows->left_bytes > 0) || rows->id.ptr ||
+    if (db->traits->page == 0 || (rows->left > 0 && rows->left_bytes > 0) || rows->id.ptr ||
         rows->first > rows->last || rows->query.code != SES_OK)
         return false;
     (void)ses__query_end(&rows->query);

@@ -65,7 +65,7 @@ int ses__lease_take(struct query *query, int64_t session_id, struct lease_row *r
 
     *row = (struct lease_row){.session_id = session_id};
     if (ses__query_row(query)) {
-        const bool has_now = query->source == query->db->lease_now;
+        const bool has_now = query->source != STATEMENT_LEASE_FIND;
         sound = (has_now && has_type(query, LEASE_TOKEN, SQL_NULL)) || read_lease(query, row);
         if (has_now && now_us)
             *now_us = ses__query_int(query, LEASE_NOW);
@@ -81,8 +81,9 @@ int ses__lease_take(struct query *query, int64_t session_id, struct lease_row *r
 
 void ses__lease_ask(struct query *query, struct db *db, int64_t session_id, ses_error *error)
 {
-    ses__query_open(query, db, db->lease_now ? db->lease_now : STATEMENT_LEASE_FIND, error,
-                    VALUES(OWNER(session_id)));
+    const struct statement *now = db->has_clock ? NULL : db->traits->lease_now;
+
+    ses__query_open(query, db, now ? now : STATEMENT_LEASE_FIND, error, VALUES(OWNER(session_id)));
 }
 
 int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row, ses_error *error)

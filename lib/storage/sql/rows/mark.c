@@ -12,7 +12,7 @@ static void start_marks(struct mark_rows *rows, struct db *db, ses_error *error)
 void ses__mark_rows_open(struct mark_rows *rows, struct db *db, int64_t session_id, int64_t last,
                          ses_error *error)
 {
-    *rows = (struct mark_rows){.paging.rows = db->page, .session_id = session_id, .next = last};
+    *rows = (struct mark_rows){.paging.rows = db->traits->page, .session_id = session_id, .next = last};
     start_marks(rows, db, error);
 }
 

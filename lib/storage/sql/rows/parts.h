@@ -53,15 +53,15 @@ enum { FEW_ROWS = 100 };
 /* Of a walk that may end soon: the first page is small. */
 static inline struct paging ses__paging_few(const struct db *db)
 {
-    return (struct paging){.rows = db->page < FEW_ROWS ? db->page : FEW_ROWS};
+    return (struct paging){.rows = db->traits->page < FEW_ROWS ? db->traits->page : FEW_ROWS};
 }
 
 /* Begins the next page, and gives the parameter with its rows. Those after it are as large as the db says. */
 static inline struct value ses__paging_begin(struct paging *paging, const struct db *db)
 {
     paging->left = paging->rows;
-    paging->rows = db->page;
-    return INT_IF(db->page > 0, paging->left);
+    paging->rows = db->traits->page;
+    return INT_IF(db->traits->page > 0, paging->left);
 }
 
 /* A row of the page. */
@@ -76,7 +76,7 @@ static inline bool ses__paging_row(struct paging *paging, struct query *query)
 /* After the last row of a page: true if there may be another, which is to be asked for in place of the query. */
 static inline bool ses__paging_turn(const struct paging *paging, struct query *query)
 {
-    const bool turns = query->db->page > 0 && paging->left == 0 && query->code == SES_OK;
+    const bool turns = query->db->traits->page > 0 && paging->left == 0 && query->code == SES_OK;
 
     if (turns)
         (void)ses__query_end(query);

@@ -72,7 +72,7 @@ int ses__session_remove(struct db *db, const struct session_row *row, ses_error 
         code = ses__artifacts_remove_of_session(db, row, error);
     if (code == SES_OK)
         code = ses__words_remove_begin(&words, db, row, 0, MAX_SEQ, error);
-    if (code == SES_OK && !db->engine->words) /* a server's foreign keys do it */
+    if (code == SES_OK && !db->traits->enforces_keys)
         code = ses__usage_leave(db, row->id, error);
     if (code == SES_OK)
         code = remove_rows_of_session(db, row->id, error);

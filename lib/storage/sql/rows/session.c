@@ -41,7 +41,7 @@ static bool within(int64_t value, int64_t min, int64_t max)
 
 int ses__session_row_check(const struct session_row *row, const struct db *db, ses_error *error)
 {
-    bool sound = within(row->id, 1, db->max_session_id) && row->app_id > 0 && row->user_id > 0 &&
+    bool sound = within(row->id, 1, db->traits->max_session_id) && row->app_id > 0 && row->user_id > 0 &&
                  within(row->version, 0, MAX_VERSION) && within(row->last_seq, 0, MAX_SEQ) &&
                  within(row->base_seq, 0, row->last_seq) &&
                  within(row->event_count, 0, row->last_seq - row->base_seq) &&
@@ -187,7 +187,7 @@ int ses__session_add(struct db *db, const ses_key *key, const struct session_tim
         if (row->id < 1)
             code = ses__error_set(error, SES_CORRUPT, "%s: the next session would have a number below 1",
                                   db->name);
-        else if (row->id > db->max_session_id)
+        else if (row->id > db->traits->max_session_id)
             code = ses__error_set(error, SES_LIMIT, "%s: this file has had 2^31 sessions; start another",
                                   db->name);
     }

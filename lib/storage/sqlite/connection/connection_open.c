@@ -5,9 +5,6 @@
 #include "base/memory.h"
 #include "storage/sqlite/connection/key.h"
 
-/* 2^31 - 1 sessions and 2^32 - 1 events in each is what fits into the key of the events table. */
-#define MAX_SESSION_ID INT64_C(0x7FFFFFFF)
-
 static int on_busy(void *context, int tries)
 {
     return ses__connection_wait(context, tries) ? 1 : 0;
@@ -92,11 +89,10 @@ int ses__connection_open(const struct sqlite_config *config, enum connection_rol
     }
     if (code == SES_OK) {
         opened->base = (struct db){.engine = config->engine,
+                                   .traits = &config->engine->traits,
                                    .allocator = config->allocator,
                                    .name = config->path,
-                                   .timeout_us = config->busy_timeout_us,
-                                   .max_session_id = MAX_SESSION_ID,
-                                   .packs_events = true};
+                                   .timeout_us = config->busy_timeout_us};
         opened->config = config;
         opened->is_writer = role == CONNECTION_WRITER && !config->read_only;
         ses__connection_start_call(
