@@ -6,7 +6,7 @@
 # Half as many jobs again as there are processors, unless -j is given: many tests wait for a clock. But not
 # for `make deps demo`, whose second goal needs what the first one installs.
 ifeq ($(MAKELEVEL),0)
-ifeq ($(filter-out all check test quick asan tsan coverage tree-check,$(or $(MAKECMDGOALS),all)),)
+ifeq ($(filter-out all check test test-all quick asan tsan coverage tree-check,$(or $(MAKECMDGOALS),all)),)
 MAKEFLAGS += -j$(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); echo $$((n + n / 2)))
 endif
 endif

@@ -43,6 +43,12 @@ static struct {
     long fired;   /* steps in which a call has failed */
 } fault_calls;
 
+/* How far the runs are apart that a test makes, where it makes one in `apart` by itself. */
+static inline size_t fault_apart(size_t apart)
+{
+    return apart * (size_t)support_setting("SESLITE_FAULTS_APART", 1);
+}
+
 static inline int fault_walk(void **frames)
 {
 #ifdef __GLIBC__

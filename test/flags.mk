@@ -25,6 +25,10 @@ LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open po
     postgres/proxy postgres/replica mysql/failover mysql/galera mysql/faults postgres/upgrade mysql/upgrade \
     storage/upgrade_stopped storage/upgrade_beside program/seslite_upgrade storage/cells
 
+# What takes longest: left out by `make test`, and run by `make test-all`. No test of an acknowledged event, an upgrade
+# or an error code is among these. README.md has their seconds.
+LONGEST_TESTS := search/index json/writer cjson/cjson dist install
+
 # They run the example server, and ask it with libcurl.
 SERVER_TESTS := $(wildcard test/program/server*.c)
 CURL_TESTS   := $(SERVER_TESTS) test/program/seslite_html_browser.c

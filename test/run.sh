@@ -2,7 +2,7 @@
 # Runs one test, a program of cmocka or the command given, and keeps what it says in BUILD/test/NAME.log; how
 # long it took is told from five seconds on:
 #     sh test/run.sh one BUILD NAME [COMMAND...]
-# Sums up what ran, and says what was skipped; fails when one of them has failed:
+# Sums up what ran, and says what was skipped, and left out (LEFT="NAME..."); fails when one of them has failed:
 #     sh test/run.sh sum BUILD NAME...
 # Before that, the tests of TIMED="NAME..." that failed beside others run again, alone: they compare times,
 # which a busy machine spoils. A crash, or an error found by a sanitizer, is no matter of time.
@@ -75,6 +75,7 @@ again() {
 sum() {
     again "$@"
     reasons "$@"
+    [ -z "${LEFT:-}" ] || echo "skipped: $(echo "$LEFT" | wc -w) tests that take long, which make test-all runs"
     for name; do
         awk '
             match($0, /\[  PASSED  \] [0-9]+ test/) {passed += substr($0, RSTART + 13, RLENGTH - 18); counted = 1}

@@ -44,6 +44,16 @@ tests_called = $(filter $(1),$(CHECK_ALL)) $(foreach test,$(TEST_ALL),\
 WANTED       := $(subst $(comma), ,$(TESTS))
 $(foreach name,$(WANTED),$(if $(strip $(call tests_called,$(name))),,$(error there is no test called $(name))))
 CALLED       := $(if $(WANTED),$(sort $(foreach name,$(WANTED),$(call tests_called,$(name)))),$(TEST_ALL) $(CHECK_ALL))
+# The goal, if TESTS names none: `make quick` leaves out what takes long, and `make test` what takes longest; it also
+# makes fewer calls fail and damages fewer files.
+GOAL         := $(firstword $(filter quick test check test-all,$(MAKECMDGOALS)))
+LEFT         := $(if $(filter quick,$(GOAL)),$(filter $(CALLED),$(LONG_TESTS)))
+ifneq ($(if $(WANTED),,$(filter test check,$(GOAL))),)
+LEFT         := $(filter $(CALLED),$(LONGEST_TESTS))
+export SESLITE_FAULTS_APART ?= 3
+export SESLITE_DAMAGE_FILES ?= 50
+endif
+CALLED       := $(filter-out $(LEFT),$(CALLED))
 CHECKS       := $(filter $(CALLED),$(CHECK_ALL))
 TEST_NAMES   := $(filter $(CALLED),$(TEST_ALL))
 TEST_NAMES   := $(foreach name,$(LONG_TESTS),$(filter $(name),$(TEST_NAMES))) $(filter-out $(LONG_TESTS),$(TEST_NAMES))
@@ -101,7 +111,7 @@ CHECK_SETTINGS = HEADERS='$(HEADERS)' REFERENCE='$(REFERENCE)' AWK='$(AWK)' NM='
 # the sum to be printed. All are built before the first runs: else make begins with those that are built last,
 # and what takes long is left to run alone.
 RUNS := $(TEST_NAMES:%=run-%)
-.PHONY: check test quick tree-check asan tsan coverage sqlite-versions stress damage $(RUNS) $(CHECKS:%=check-%)
+.PHONY: check test test-all quick tree-check asan tsan coverage sqlite-versions stress damage $(RUNS) $(CHECKS:%=check-%)
 $(RUNS): run-%: $(PROGRAMS)/test/% | $(TEST_NAMES:%=$(PROGRAMS)/test/%)
 	@sh test/run.sh one $(PROGRAMS) $* $(if $(RUNNER),$(RUNNER) $<)
 
@@ -118,21 +128,17 @@ check-install: $(COMMAND) $(COMMAND_PAGE) $(DOCS)/records
 $(CHECKS:%=check-%): check-%:
 	@$(CHECK_SETTINGS) sh test/run.sh one $(B) $* sh test/$*.sh $(B)
 
-## test: build and run the tests (also: make check); TESTS=list runs one, TESTS=agent a room of them
+## quick: the tests except those that take long
+## test: the tests (also: make check); TESTS=list runs one, TESTS=agent a room of them
+## test-all: also those that take longest
 SERVER_ADDRESS := $(if $(filter postgres,$(ENGINE)),$(SESLITE_POSTGRES),$(SESLITE_MYSQL))
 ifneq ($(if $(SERVER_ADDRESS),,$(filter postgres mysql,$(ENGINE))),)
-check test:
+check test test-all quick:
 	@sh test/$(ENGINE)/with_server.sh $(MAKE) --no-print-directory $@
 else
-check test: $(RUNS) $(CHECKS:%=check-%)
-	@TIMED='$(TIMED_TESTS)' RUNNER='$(RUNNER)' sh test/run.sh sum $(PROGRAMS) $(TEST_NAMES) $(CHECKS)
+check test test-all quick: $(RUNS) $(CHECKS:%=check-%)
+	@LEFT='$(LEFT)' TIMED='$(TIMED_TESTS)' RUNNER='$(RUNNER)' sh test/run.sh sum $(PROGRAMS) $(TEST_NAMES) $(CHECKS)
 endif
-
-## quick: the tests except those that take long
-QUICK_TESTS := $(filter-out $(LONG_TESTS),$(TEST_NAMES))
-QUICK_CHECKS := $(filter-out $(LONG_TESTS),$(CHECKS))
-quick: $(QUICK_TESTS:%=run-%) $(QUICK_CHECKS:%=check-%)
-	@sh test/run.sh sum $(PROGRAMS) $(QUICK_TESTS) $(QUICK_CHECKS)
 
 ### tree-check: the checks of the whole tree: layers, headers, what is exported and linked, the documents, installing
 tree-check: $(CHECKS:%=check-%)
@@ -140,7 +146,7 @@ tree-check: $(CHECKS:%=check-%)
 
 ### asan: the tests with the address, leak and undefined-behaviour sanitizers
 asan:
-	@$(MAKE) --no-print-directory check FLAVOUR=asan
+	@$(MAKE) --no-print-directory test-all FLAVOUR=asan
 
 ### tsan: the tests that start threads, with the thread sanitizer: in one it finds nothing that asan does not
 tsan:
@@ -206,7 +212,7 @@ damage:
 COVERED = $(patsubst release,coverage,$(FLAVOUR))
 coverage:
 	@find build/$(COVERED) -name '*.gcda' -exec rm -f {} + 2>/dev/null || true
-	@$(MAKE) --no-print-directory check FLAVOUR=$(COVERED)
+	@$(MAKE) --no-print-directory test-all FLAVOUR=$(COVERED)
 	@# gcov derives a count below 0 for a line of optimized code, at which gcovr would stop
 	gcovr -j "$$(getconf _NPROCESSORS_ONLN)" --root . --filter 'lib/' build/$(COVERED) --exclude-unreachable-branches \
 	    --gcov-ignore-parse-errors --print-summary --fail-under-line 95 --txt build/$(COVERED)/coverage.txt \

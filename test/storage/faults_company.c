@@ -61,7 +61,7 @@ static void fail_each_in(enum scene scene, const char *path)
         return;
     fault_choose();
     strcpy(undisturbed, faults.dump);
-    for (size_t run = 0; run < fault_calls.runs; run += RUNS_APART) {
+    for (size_t run = 0; run < fault_calls.runs; run += fault_apart(RUNS_APART)) {
         fault_begin_run(run, false);
         run_scene(&faults, undisturbed);
         failures += faults.failures;

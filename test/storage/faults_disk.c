@@ -103,7 +103,7 @@ static void fail_each_in(enum scene scene, const char *path, enum operation oper
     assert_string_equal(faults.wrong, "");
     strcpy(undisturbed, faults.dump);
     assert_true(fault_calls.count >= 3);
-    for (size_t run = 0; run < fault_calls.runs; run += rc == SQLITE_FULL ? FULL_EVERY : 1) {
+    for (size_t run = 0; run < fault_calls.runs; run += fault_apart(rc == SQLITE_FULL ? FULL_EVERY : 1)) {
         faults_prepare(&faults);
         fault_begin_run(run, sticks);
         faults_run(&faults);

@@ -108,7 +108,7 @@ static void fail_each_in(enum scene scene, int rc, bool sticks, const char *path
     strcpy(undisturbed, faults.dump);
 
     for (size_t run = turn == ALL ? 0 : (size_t)turn; run < fault_calls.runs;
-         run += turn == ALL ? 1 : TURNS) {
+         run += turn == ALL ? fault_apart(1) : TURNS) {
         faults_prepare(&faults);
         fault_begin_run(run, sticks);
         faults_run(&faults);

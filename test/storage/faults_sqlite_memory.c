@@ -74,7 +74,7 @@ static void fail_each_in(enum scene scene, const char *path, size_t shift)
     const long kept = learn(&faults);
 
     strcpy(undisturbed, faults.dump);
-    for (size_t run = shift; run < fault_calls.runs; run += EVERY / 2) {
+    for (size_t run = shift; run < fault_calls.runs; run += fault_apart(EVERY / 2)) {
         faults_prepare(&faults);
         fault_begin_run(run, run % EVERY != shift);
         faults_run(&faults);
