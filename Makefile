@@ -76,8 +76,8 @@ FLAVOUR ?= release
 FLAVOUR_FLAGS_asan     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
                           -fno-omit-frame-pointer
 FLAVOUR_FLAGS_tsan     := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
-FLAVOUR_FLAGS_coverage := -O0 -g --coverage
-FLAVOUR_FLAGS_asan-coverage := $(FLAVOUR_FLAGS_asan) --coverage
+FLAVOUR_FLAGS_coverage := -O0 -g --coverage -fprofile-update=single
+FLAVOUR_FLAGS_asan-coverage := $(FLAVOUR_FLAGS_asan) --coverage -fprofile-update=single
 FLAVOUR_FLAGS_fuzz     := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
                           -fno-omit-frame-pointer
 FLAVOUR_FLAGS_fuzz-coverage := -O1 -g -fsanitize=fuzzer-no-link -fprofile-instr-generate -fcoverage-mapping
