@@ -15,18 +15,10 @@ struct artifact_call {
     bool of_user;
     char name[SES_ID_MAX + 1];
 };
-/* Begins the call as ses__call_on_handle and ses__call_by_key do; ses__call_end ends it. INVALID: the
- * name. */
-#define ses__artifact_on_handle(call, session, name, error) \
-    ses__artifact_on_handle_as((call), __func__, (session), (name), (error))
-#define ses__artifact_by_key(call, store, key, name, error) \
-    ses__artifact_by_key_as((call), __func__, (store), (key), (name), (error))
-/* `name` may be NULL. */
-SESLITE_PRIVATE int ses__artifact_on_handle_as(struct artifact_call *call, const char *function,
-                                               ses_session *session, const char *name, ses_error *error);
-SESLITE_PRIVATE int ses__artifact_by_key_as(struct artifact_call *call, const char *function,
-                                            ses_store *store, const ses_key *key, const char *name,
-                                            ses_error *error);
+/* Begins the call as ses__call_begin does; ses__call_end ends it. `name` may be NULL, and so may the session of a key.
+ * INVALID: the name. */
+SESLITE_PRIVATE int ses__artifact_begin(struct artifact_call *call, const struct target *target,
+                                        const char *name, ses_error *error);
 /* Takes a name within the call: adds the prefix that an artifact of a user must have. INVALID. */
 SESLITE_PRIVATE int ses__artifact_take_name(struct artifact_call *call, const char *name, ses_error *error);
 /* In a job, in two steps: SES_NOTFOUND (without a message) if there is no such user. Between them a server is

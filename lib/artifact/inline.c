@@ -227,28 +227,30 @@ static int inline_event_json(const struct artifact_call *call, const char *json,
     return code;
 }
 
+static int inline_at(const struct target *target, const char *json, size_t len,
+                     const ses_artifact_inline_options *options, char **inlined, size_t *inlined_len,
+                     ses_error *error)
+{
+    struct artifact_call call;
+    int code = ses__check_output(inlined, "inlined", error);
+
+    if (code == SES_OK)
+        code = ses__artifact_begin(&call, target, NULL, error);
+    return code == SES_OK ? ses__call_end(&call.at, inline_event_json(&call, json, len, options, inlined,
+                                                                      inlined_len, error))
+                          : code;
+}
+
 int ses_artifact_inline(ses_session *session, const char *json, size_t len,
                         const ses_artifact_inline_options *options, char **inlined, size_t *inlined_len,
                         ses_error *error)
 {
-    struct artifact_call call;
-    int code = ses__check_output(inlined, "inlined", error);
-    if (code == SES_OK)
-        code = ses__artifact_on_handle(&call, session, NULL, error);
-    return code == SES_OK ? ses__call_end(&call.at, inline_event_json(&call, json, len, options, inlined,
-                                                                      inlined_len, error))
-                          : code;
+    return inline_at(ON(session), json, len, options, inlined, inlined_len, error);
 }
 
 int ses_artifact_inline_by_key(ses_store *store, const ses_key *key, const char *json, size_t len,
                                const ses_artifact_inline_options *options, char **inlined,
                                size_t *inlined_len, ses_error *error)
 {
-    struct artifact_call call;
-    int code = ses__check_output(inlined, "inlined", error);
-    if (code == SES_OK)
-        code = ses__artifact_by_key(&call, store, key, NULL, error);
-    return code == SES_OK ? ses__call_end(&call.at, inline_event_json(&call, json, len, options, inlined,
-                                                                      inlined_len, error))
-                          : code;
+    return inline_at(AT(store, key), json, len, options, inlined, inlined_len, error);
 }

@@ -164,50 +164,40 @@ static int list_artifacts(const struct artifact_call *call, const ses_artifact_l
     return code;
 }
 
-static int list_on_handle(const char *function, ses_session *session, const char *name,
-                          const ses_artifact_list_options *options, ses_artifact_list **list,
-                          ses_error *error)
+static int list_at(const struct target *target, const char *name, const ses_artifact_list_options *options,
+                   ses_artifact_list **list, ses_error *error)
 {
     struct artifact_call call;
     int code = ses__check_output(list, "list", error);
-    if (code == SES_OK)
-        code = ses__artifact_on_handle_as(&call, function, session, name, error);
-    return code == SES_OK ? ses__call_end(&call.at, list_artifacts(&call, options, list, error)) : code;
-}
 
-static int list_by_key(const char *function, ses_store *store, const ses_key *key, const char *name,
-                       const ses_artifact_list_options *options, ses_artifact_list **list, ses_error *error)
-{
-    struct artifact_call call;
-    int code = ses__check_output(list, "list", error);
     if (code == SES_OK)
-        code = ses__artifact_by_key_as(&call, function, store, key, name, error);
+        code = ses__artifact_begin(&call, target, name, error);
     return code == SES_OK ? ses__call_end(&call.at, list_artifacts(&call, options, list, error)) : code;
 }
 
 int ses_artifact_names(ses_session *session, const ses_artifact_list_options *options,
                        ses_artifact_list **list, ses_error *error)
 {
-    return list_on_handle(__func__, session, NULL, options, list, error);
+    return list_at(ON(session), NULL, options, list, error);
 }
 
 int ses_artifact_names_by_key(ses_store *store, const ses_key *key, const ses_artifact_list_options *options,
                               ses_artifact_list **list, ses_error *error)
 {
-    return list_by_key(__func__, store, key, NULL, options, list, error);
+    return list_at(AT(store, key), NULL, options, list, error);
 }
 
 int ses_artifact_versions(ses_session *session, const char *name, const ses_artifact_list_options *options,
                           ses_artifact_list **list, ses_error *error)
 {
-    return list_on_handle(__func__, session, name ? name : "", options, list, error);
+    return list_at(ON(session), name ? name : "", options, list, error);
 }
 
 int ses_artifact_versions_by_key(ses_store *store, const ses_key *key, const char *name,
                                  const ses_artifact_list_options *options, ses_artifact_list **list,
                                  ses_error *error)
 {
-    return list_by_key(__func__, store, key, name ? name : "", options, list, error);
+    return list_at(AT(store, key), name ? name : "", options, list, error);
 }
 
 size_t ses_artifact_list_count(const ses_artifact_list *list)

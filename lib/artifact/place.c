@@ -30,29 +30,11 @@ int ses__artifact_take_name(struct artifact_call *call, const char *name, ses_er
     return SES_OK;
 }
 
-static int begin_artifact(struct artifact_call *call, int code, const char *name, ses_error *error)
+/* Unlike that of another call the key may have no session. */
+static int begin_at_key(struct session_call *call, const struct target *target, ses_error *error)
 {
-    call->name[0] = '\0';
-    call->of_user = !call->at.key.session;
-    if (code == SES_OK && name) {
-        code = ses__artifact_take_name(call, name, error);
-        if (code != SES_OK)
-            return ses__call_end(&call->at, code);
-    }
-    return code;
-}
-
-int ses__artifact_on_handle_as(struct artifact_call *call, const char *function, ses_session *session,
-                               const char *name, ses_error *error)
-{
-    const int code = ses__call_on_handle_as(&call->at, function, session, error);
-    return code == SES_OK ? begin_artifact(call, code, name, error) : code;
-}
-
-int ses__artifact_by_key_as(struct artifact_call *call, const char *function, ses_store *store,
-                            const ses_key *key, const char *name, ses_error *error)
-{
-    int code = ses__store_begin_as(store, function, error);
+    const ses_key *key = target->key;
+    int code = ses__store_begin_as(target->store, target->call, error);
 
     if (code != SES_OK)
         return code;
@@ -64,10 +46,25 @@ int ses__artifact_by_key_as(struct artifact_call *call, const char *function, se
     if (code == SES_OK && key->session)
         code = ses__check_id(key->session, "session", error);
     if (code != SES_OK)
-        return ses__store_end(store, code);
-    call->at = (struct session_call){.store = store, .key = *key};
-    call->at.ref.key = &call->at.key;
-    return begin_artifact(call, code, name, error);
+        return ses__store_end(target->store, code);
+    *call = (struct session_call){.store = target->store, .key = *key};
+    call->ref.key = &call->key;
+    return SES_OK;
+}
+
+int ses__artifact_begin(struct artifact_call *call, const struct target *target, const char *name,
+                        ses_error *error)
+{
+    int code =
+        target->by_key ? begin_at_key(&call->at, target, error) : ses__call_begin(&call->at, target, error);
+
+    if (code != SES_OK)
+        return code;
+    call->name[0] = '\0';
+    call->of_user = !call->at.key.session;
+    if (name)
+        code = ses__artifact_take_name(call, name, error);
+    return code == SES_OK ? SES_OK : ses__call_end(&call->at, code);
 }
 
 static struct artifact_owner owner_of(const struct artifact_call *call, int64_t user_id)

@@ -156,25 +156,28 @@ static int open_artifact(const struct artifact_call *call, const ses_artifact_op
     return code;
 }
 
-int ses_artifact_open(ses_session *session, const char *name, const ses_artifact_open_options *options,
-                      ses_artifact **artifact, ses_error *error)
+static int open_at(const struct target *target, const char *name, const ses_artifact_open_options *options,
+                   ses_artifact **artifact, ses_error *error)
 {
     struct artifact_call call;
     int code = ses__check_output(artifact, "artifact", error);
+
     if (code == SES_OK)
-        code = ses__artifact_on_handle(&call, session, name ? name : "", error);
+        code = ses__artifact_begin(&call, target, name ? name : "", error);
     return code == SES_OK ? ses__call_end(&call.at, open_artifact(&call, options, artifact, error)) : code;
+}
+
+int ses_artifact_open(ses_session *session, const char *name, const ses_artifact_open_options *options,
+                      ses_artifact **artifact, ses_error *error)
+{
+    return open_at(ON(session), name, options, artifact, error);
 }
 
 int ses_artifact_open_by_key(ses_store *store, const ses_key *key, const char *name,
                              const ses_artifact_open_options *options, ses_artifact **artifact,
                              ses_error *error)
 {
-    struct artifact_call call;
-    int code = ses__check_output(artifact, "artifact", error);
-    if (code == SES_OK)
-        code = ses__artifact_by_key(&call, store, key, name ? name : "", error);
-    return code == SES_OK ? ses__call_end(&call.at, open_artifact(&call, options, artifact, error)) : code;
+    return open_at(AT(store, key), name, options, artifact, error);
 }
 
 int ses__begun_artifact_open(ses_store *store, const ses_key *key, struct span name, int64_t version,

@@ -25,14 +25,18 @@ static int run_saving(struct db *db, void *context, ses_error *error)
                           : code;
 }
 
-static int save(const struct artifact_call *call, const void *bytes, size_t len,
+static int save(const struct target *target, const char *name, const void *bytes, size_t len,
                 const ses_artifact_save_options *options, int64_t *version, ses_error *error)
 {
-    ses_store *store = call->at.store;
+    struct artifact_call call;
     struct artifact_new fresh;
-    struct saving saving = {.call = call, .fresh = &fresh};
-    int code = ses__artifact_upload(&fresh, call, bytes, len, options, error);
+    struct saving saving = {.call = &call, .fresh = &fresh};
+    int code = ses__artifact_begin(&call, target, name ? name : "", error);
 
+    if (code != SES_OK)
+        return code;
+    ses_store *store = call.at.store;
+    code = ses__artifact_upload(&fresh, &call, bytes, len, options, error);
     if (code == SES_OK) {
         const size_t size = fresh.blob.bytes ? (size_t)fresh.blob.size : 0;
         saving.now_us = ses__store_now(store);
@@ -41,24 +45,20 @@ static int save(const struct artifact_call *call, const void *bytes, size_t len,
     if (code == SES_OK && version)
         *version = saving.version;
     ses__artifact_new_free(&fresh, store);
-    return code;
+    return ses__call_end(&call.at, code);
 }
 
 int ses_artifact_save(ses_session *session, const char *name, const void *bytes, size_t len,
                       const ses_artifact_save_options *options, int64_t *version, ses_error *error)
 {
-    struct artifact_call call;
-    int code = ses__artifact_on_handle(&call, session, name ? name : "", error);
-    return code == SES_OK ? ses__call_end(&call.at, save(&call, bytes, len, options, version, error)) : code;
+    return save(ON(session), name, bytes, len, options, version, error);
 }
 
 int ses_artifact_save_by_key(ses_store *store, const ses_key *key, const char *name, const void *bytes,
                              size_t len, const ses_artifact_save_options *options, int64_t *version,
                              ses_error *error)
 {
-    struct artifact_call call;
-    int code = ses__artifact_by_key(&call, store, key, name ? name : "", error);
-    return code == SES_OK ? ses__call_end(&call.at, save(&call, bytes, len, options, version, error)) : code;
+    return save(AT(store, key), name, bytes, len, options, version, error);
 }
 
 /* ------------------------------------------------------------------------------------------- deleting */
@@ -85,36 +85,34 @@ static int run_removal(struct db *db, void *context, ses_error *error)
     return code == SES_NOTFOUND ? SES_OK : code; /* there is no such user */
 }
 
-static int delete_artifact(const struct artifact_call *call, const ses_delete_options *given,
+static int delete_artifact(const struct target *target, const char *name, const ses_delete_options *given,
                            int64_t *deleted, ses_error *error)
 {
-    ses_store *store = call->at.store;
-    struct removal removal = {.call = call};
+    struct artifact_call call;
+    struct removal removal = {.call = &call};
     ses_delete_options options;
-    int code = ses__take_flagged(&options, sizeof options, given, SES_SECURE, "delete options", error);
+    int code = ses__artifact_begin(&call, target, name ? name : "", error);
 
     if (code != SES_OK)
         return code;
+    code = ses__take_flagged(&options, sizeof options, given, SES_SECURE, "delete options", error);
     removal.erasure.secure = (options.flags & SES_SECURE) != 0;
-    removal.erasure.limits = LIMITS_OF(store, options);
-    code = ses__run_delete(store->storage, &removal.erasure, run_removal, &removal, error);
+    removal.erasure.limits = LIMITS_OF(call.at.store, options);
+    if (code == SES_OK)
+        code = ses__run_delete(call.at.store->storage, &removal.erasure, run_removal, &removal, error);
     if (code == SES_OK && deleted)
         *deleted = removal.removed;
-    return code == SES_OK && removal.erasure.unclean ? SES_MORE : code;
+    return ses__call_end(&call.at, code == SES_OK && removal.erasure.unclean ? SES_MORE : code);
 }
 
 int ses_artifact_delete(ses_session *session, const char *name, const ses_delete_options *options,
                         int64_t *deleted, ses_error *error)
 {
-    struct artifact_call call;
-    int code = ses__artifact_on_handle(&call, session, name ? name : "", error);
-    return code == SES_OK ? ses__call_end(&call.at, delete_artifact(&call, options, deleted, error)) : code;
+    return delete_artifact(ON(session), name, options, deleted, error);
 }
 
 int ses_artifact_delete_by_key(ses_store *store, const ses_key *key, const char *name,
                                const ses_delete_options *options, int64_t *deleted, ses_error *error)
 {
-    struct artifact_call call;
-    int code = ses__artifact_by_key(&call, store, key, name ? name : "", error);
-    return code == SES_OK ? ses__call_end(&call.at, delete_artifact(&call, options, deleted, error)) : code;
+    return delete_artifact(AT(store, key), name, options, deleted, error);
 }

@@ -260,16 +260,22 @@ static int redact_taken(struct session_call *call, struct redact_op *op, ses_era
     return op->erasure.unclean ? SES_MORE : op->changed ? SES_OK : SES_UNCHANGED;
 }
 
-static int redact_events(struct session_call *call, const int64_t *seqs, size_t count,
-                         const ses_redact_options *options, ses_erased *erased, ses_error *error)
+static int redact(const struct target *target, const int64_t *seqs, size_t count,
+                  const ses_redact_options *options, ses_erased *erased, ses_error *error)
 {
-    struct redact_op op = {.session = call->ref, .snapshot = call->snapshot};
+    struct session_call call;
+    struct redact_op op = {.changed = false};
     ses_redact_options own;
-    int code = erased ? ses__check_size(erased, "erased", error) : SES_OK;
+    int code = ses__call_begin(&call, target, error);
 
-    ses__arena_init(&op.arena, &call->store->allocator);
+    if (code != SES_OK)
+        return code;
+    op.session = call.ref;
+    op.snapshot = call.snapshot;
+    ses__arena_init(&op.arena, &call.store->allocator);
+    code = erased ? ses__check_size(erased, "erased", error) : SES_OK;
     if (code == SES_OK)
-        code = take_redact_options(call, options, &own, &op, error);
+        code = take_redact_options(&call, options, &own, &op, error);
     if (code == SES_OK)
         code = take_seqs(&op, seqs, count, error);
     if (code == SES_OK && op.asked.names && (!op.asked.state || !op.asked.find || op.asked.seqs))
@@ -279,27 +285,21 @@ static int redact_events(struct session_call *call, const int64_t *seqs, size_t 
     if (code == SES_OK)
         code = take_replacement(&op, own.text, error);
     if (code == SES_OK)
-        code = take_given_content(&op, call->store, &own, error);
+        code = take_given_content(&op, call.store, &own, error);
     if (code == SES_OK)
-        code = redact_taken(call, &op, erased, error);
+        code = redact_taken(&call, &op, erased, error);
     ses__arena_free(&op.arena);
-    return code;
+    return ses__call_end(&call, code);
 }
 
 int ses_redact(ses_session *session, const int64_t *seqs, size_t count, const ses_redact_options *options,
                ses_erased *erased, ses_error *error)
 {
-    struct session_call call;
-    int code = ses__call_on_handle(&call, session, error);
-    return code == SES_OK ? ses__call_end(&call, redact_events(&call, seqs, count, options, erased, error))
-                          : code;
+    return redact(ON(session), seqs, count, options, erased, error);
 }
 
 int ses_redact_by_key(ses_store *store, const ses_key *key, const int64_t *seqs, size_t count,
                       const ses_redact_options *options, ses_erased *erased, ses_error *error)
 {
-    struct session_call call;
-    int code = ses__call_by_key(&call, store, key, error);
-    return code == SES_OK ? ses__call_end(&call, redact_events(&call, seqs, count, options, erased, error))
-                          : code;
+    return redact(AT(store, key), seqs, count, options, erased, error);
 }

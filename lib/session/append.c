@@ -308,32 +308,36 @@ static int append_with_artifacts(struct append_call *call, const ses_text *event
 }
 
 /* `extras` may be NULL. */
-static int append_events(struct session_call *at, bool is_batch, const ses_text *events, size_t count,
+static int append_events(const struct target *target, bool is_batch, const ses_text *events, size_t count,
                          struct append_extras *extras, const ses_append_options *options,
                          ses_appended *appended, ses_error *error)
 {
-    const ses_store *store = at->store;
+    struct session_call at;
     struct append_extras none;
-    struct append_call call = {.at = at,
+    int code = ses__call_begin(&at, target, error);
+
+    if (code != SES_OK)
+        return code;
+    const ses_store *store = at.store;
+    struct append_call call = {.at = &at,
                                .is_batch = is_batch,
                                .extras = extras ? extras : &none,
-                               .op = {.session = at->ref,
-                                      .snapshot = at->snapshot,
+                               .op = {.session = at.ref,
+                                      .snapshot = at.snapshot,
                                       .count = count,
                                       .max_events = store->max_session_events,
                                       .max_event_bytes = store->max_event_bytes,
                                       .now_us = ses__store_now(store)}};
-    int code = count > 0 ? ses__check_argument(events, "events", error) : SES_OK;
-
+    code = count > 0 ? ses__check_argument(events, "events", error) : SES_OK;
     if (code != SES_OK)
-        return code;
+        return ses__call_end(&at, code);
     ses__append_extras_init(&none, &store->allocator);
     code = take_append_options(&call, options, error);
     if (code == SES_OK && count > 0)
         code = call.artifacts ? append_with_artifacts(&call, events, appended, error)
                               : append_all(&call, events, appended, error);
     ses__append_extras_free(&none);
-    return code;
+    return ses__call_end(&at, code);
 }
 
 /* -------------------------------------------------------------------------------------------- the calls */
@@ -342,47 +346,32 @@ int ses__append_with(const char *name, ses_session *session, const char *event, 
                      struct append_extras *extras, const ses_append_options *options, ses_appended *appended,
                      ses_error *error)
 {
-    const ses_text text = {event, event_len};
-    struct session_call call;
-    int code = ses__call_on_handle_as(&call, name, session, error);
-    return code == SES_OK
-               ? ses__call_end(&call, append_events(&call, false, &text, 1, extras, options, appended, error))
-               : code;
+    const struct target target = {.call = name, .session = session};
+    return append_events(&target, false, &(ses_text){event, event_len}, 1, extras, options, appended, error);
 }
 
 int ses_append(ses_session *session, const char *event, size_t event_len, const ses_append_options *options,
                ses_appended *appended, ses_error *error)
 {
-    return ses__append_with(__func__, session, event, event_len, NULL, options, appended, error);
+    const ses_text text = {event, event_len};
+    return append_events(ON(session), false, &text, 1, NULL, options, appended, error);
 }
 
 int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, size_t event_len,
                       const ses_append_options *options, ses_appended *appended, ses_error *error)
 {
     const ses_text text = {event, event_len};
-    struct session_call call;
-    int code = ses__call_by_key(&call, store, key, error);
-    return code == SES_OK
-               ? ses__call_end(&call, append_events(&call, false, &text, 1, NULL, options, appended, error))
-               : code;
+    return append_events(AT(store, key), false, &text, 1, NULL, options, appended, error);
 }
 
 int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
                      const ses_append_options *options, ses_appended *appended, ses_error *error)
 {
-    struct session_call call;
-    int code = ses__call_on_handle(&call, session, error);
-    return code == SES_OK ? ses__call_end(&call, append_events(&call, true, events, count, NULL, options,
-                                                               appended, error))
-                          : code;
+    return append_events(ON(session), true, events, count, NULL, options, appended, error);
 }
 
 int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text *events, size_t count,
                             const ses_append_options *options, ses_appended *appended, ses_error *error)
 {
-    struct session_call call;
-    int code = ses__call_by_key(&call, store, key, error);
-    return code == SES_OK ? ses__call_end(&call, append_events(&call, true, events, count, NULL, options,
-                                                               appended, error))
-                          : code;
+    return append_events(AT(store, key), true, events, count, NULL, options, appended, error);
 }

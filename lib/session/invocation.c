@@ -42,7 +42,7 @@ int ses_invocation_begin(ses_session *session, const char *id, ses_error *error)
 {
     struct session_call call;
     int code =
-        ses__call_on_handle(&call, session, error); /* closing waits for the callbacks that make the id */
+        ses__call_begin(&call, ON(session), error); /* closing waits for the callbacks that make the id */
     return code == SES_OK ? ses__call_end(&call, begin_invocation(session, id, error)) : code;
 }
 
@@ -55,7 +55,7 @@ const char *ses_invocation_id(const ses_session *session)
 int ses_invocation_end(ses_session *session, ses_error *error)
 {
     struct session_call call;
-    int code = ses__call_on_handle(&call, session, error);
+    int code = ses__call_begin(&call, ON(session), error);
 
     if (code != SES_OK)
         return code;

@@ -77,13 +77,13 @@ void ses__session_release(ses_session *session)
 
 /* ---------------------------------------------------------------------------------- calls in two forms */
 
-int ses__call_on_handle_as(struct session_call *call, const char *name, ses_session *session,
-                           ses_error *error)
+static int begin_on_handle(struct session_call *call, const struct target *target, ses_error *error)
 {
+    ses_session *session = target->session;
     int code = ses__session_check(session, error);
 
     if (code == SES_OK)
-        code = ses__store_begin_as(session->store, name, error);
+        code = ses__store_begin_as(session->store, target->call, error);
     if (code != SES_OK)
         return code;
     *call = (struct session_call){
@@ -92,19 +92,23 @@ int ses__call_on_handle_as(struct session_call *call, const char *name, ses_sess
     return SES_OK;
 }
 
-int ses__call_by_key_as(struct session_call *call, const char *name, ses_store *store, const ses_key *key,
-                        ses_error *error)
+static int begin_by_key(struct session_call *call, const struct target *target, ses_error *error)
 {
-    int code = ses__store_begin_as(store, name, error);
+    int code = ses__store_begin_as(target->store, target->call, error);
 
     if (code != SES_OK)
         return code;
-    code = ses__check_key(key, error);
+    code = ses__check_key(target->key, error);
     if (code != SES_OK)
-        return ses__store_end(store, code);
-    *call = (struct session_call){.store = store, .key = *key};
+        return ses__store_end(target->store, code);
+    *call = (struct session_call){.store = target->store, .key = *target->key};
     call->ref.key = &call->key;
     return SES_OK;
+}
+
+int ses__call_begin(struct session_call *call, const struct target *target, ses_error *error)
+{
+    return target->by_key ? begin_by_key(call, target, error) : begin_on_handle(call, target, error);
 }
 
 int ses__call_take_version(struct session_call *call, unsigned flags, int64_t version, const char *what,
@@ -122,11 +126,6 @@ int ses__call_take_version(struct session_call *call, unsigned flags, int64_t ve
         return ses__error_set(error, SES_MISUSE,
                               "%s: the flags for a version and for any version contradict each other", what);
     return SES_OK;
-}
-
-int ses__call_end(struct session_call *call, int code)
-{
-    return ses__store_end(call->store, code);
 }
 
 /* ------------------------------------------------------------------------------------------ accessors */

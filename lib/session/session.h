@@ -38,20 +38,30 @@ struct session_call {
     int64_t version;
 };
 
+/* The session that a call is about: ON(session) through its handle, AT(store, key) by its key. The public function gives
+ * it, since a trace shows the name of that function. */
+struct target {
+    const char *call;
+    bool by_key;
+    ses_session *session;
+    ses_store *store;
+    const ses_key *key;
+};
+#define ON(handle) (&(const struct target){.call = __func__, .session = (handle)})
+#define AT(in_store, of_key) \
+    (&(const struct target){.call = __func__, .by_key = true, .store = (in_store), .key = (of_key)})
+
 /* Begins the call: checks the handle, or the key. Call ses__call_end only after success; it returns the
  * code that it is given. */
-#define ses__call_on_handle(call, session, error) ses__call_on_handle_as((call), __func__, (session), (error))
-#define ses__call_by_key(call, store, key, error) \
-    ses__call_by_key_as((call), __func__, (store), (key), (error))
-SESLITE_PRIVATE int ses__call_on_handle_as(struct session_call *call, const char *name, ses_session *session,
-                                           ses_error *error);
-SESLITE_PRIVATE int ses__call_by_key_as(struct session_call *call, const char *name, ses_store *store,
-                                        const ses_key *key, ses_error *error);
+SESLITE_PRIVATE int ses__call_begin(struct session_call *call, const struct target *target, ses_error *error);
 /* Takes the flags SES_ANYWAY and SES_AT_VERSION, and the version that goes with them. A handle has its own.
  * MISUSE: a version was given for a handle, or together with the flag that ignores it. */
 SESLITE_PRIVATE int ses__call_take_version(struct session_call *call, unsigned flags, int64_t version,
                                            const char *what, ses_error *error);
-SESLITE_PRIVATE int ses__call_end(struct session_call *call, int code);
+static inline int ses__call_end(const struct session_call *call, int code)
+{
+    return ses__store_end(call->store, code);
+}
 
 /* Takes a time of expiry from options. NULL leaves `*expires_us` as it is. INVALID: it is past, or out of
  * range. */

@@ -33,7 +33,7 @@ int ses_state_json_as_of(ses_session *session, const ses_point *point, const ses
     struct session_call call;
     int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
-        code = ses__call_on_handle(&call, session, error);
+        code = ses__call_begin(&call, ON(session), error);
     return code == SES_OK ? ses__call_end(&call, read_as_of(&call, point, options, json, len, error)) : code;
 }
 
@@ -43,7 +43,7 @@ int ses_state_json_as_of_by_key(ses_store *store, const ses_key *key, const ses_
     struct session_call call;
     int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
-        code = ses__call_by_key(&call, store, key, error);
+        code = ses__call_begin(&call, AT(store, key), error);
     return code == SES_OK ? ses__call_end(&call, read_as_of(&call, point, options, json, len, error)) : code;
 }
 
@@ -62,7 +62,7 @@ int ses_state_json_initial(ses_session *session, const ses_call_options *options
     struct session_call call;
     int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
-        code = ses__call_on_handle(&call, session, error);
+        code = ses__call_begin(&call, ON(session), error);
     return code == SES_OK ? ses__call_end(&call, read_initial_state(&call, options, json, len, error)) : code;
 }
 
@@ -72,6 +72,6 @@ int ses_state_json_initial_by_key(ses_store *store, const ses_key *key, const se
     struct session_call call;
     int code = ses__check_output(json, "json", error);
     if (code == SES_OK)
-        code = ses__call_by_key(&call, store, key, error);
+        code = ses__call_begin(&call, AT(store, key), error);
     return code == SES_OK ? ses__call_end(&call, read_initial_state(&call, options, json, len, error)) : code;
 }

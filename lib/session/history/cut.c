@@ -20,8 +20,8 @@ static int take_cut_options(struct session_call *call, const ses_cut_options *gi
     return code == SES_OK ? ses__receipt_begin(options.erased, &op->erasure, error) : code;
 }
 
-static int cut(struct session_call *call, const ses_point *point, const ses_cut_options *options,
-               struct kept_events *kept, int64_t *deleted, ses_error *error)
+static int cut_log(struct session_call *call, const ses_point *point, const ses_cut_options *options,
+                   struct kept_events *kept, int64_t *deleted, ses_error *error)
 {
     struct cut_op op = {
         .session = call->ref, .seed = call->store->seed, .snapshot = call->snapshot, .kept = kept};
@@ -46,20 +46,25 @@ static int cut(struct session_call *call, const ses_point *point, const ses_cut_
     return op.erasure.unclean ? SES_MORE : op.deleted == 0 ? SES_UNCHANGED : SES_OK;
 }
 
+static int cut(const struct target *target, const ses_point *point, const ses_cut_options *options,
+               int64_t *deleted, ses_error *error)
+{
+    struct session_call call;
+    const int code = ses__call_begin(&call, target, error);
+
+    return code == SES_OK ? ses__call_end(&call, cut_log(&call, point, options, NULL, deleted, error)) : code;
+}
+
 int ses_cut(ses_session *session, const ses_point *point, const ses_cut_options *options, int64_t *deleted,
             ses_error *error)
 {
-    struct session_call call;
-    int code = ses__call_on_handle(&call, session, error);
-    return code == SES_OK ? ses__call_end(&call, cut(&call, point, options, NULL, deleted, error)) : code;
+    return cut(ON(session), point, options, deleted, error);
 }
 
 int ses_cut_by_key(ses_store *store, const ses_key *key, const ses_point *point,
                    const ses_cut_options *options, int64_t *deleted, ses_error *error)
 {
-    struct session_call call;
-    int code = ses__call_by_key(&call, store, key, error);
-    return code == SES_OK ? ses__call_end(&call, cut(&call, point, options, NULL, deleted, error)) : code;
+    return cut(AT(store, key), point, options, deleted, error);
 }
 
 /* ------------------------------------------------------------------------------------------- popping */
@@ -69,8 +74,8 @@ struct ses_popped {
     struct kept_events kept;
 };
 
-static int pop(struct session_call *call, const ses_point *point, const ses_cut_options *options,
-               ses_popped **popped, ses_error *error)
+static int pop_events(struct session_call *call, const ses_point *point, const ses_cut_options *options,
+                      ses_popped **popped, ses_error *error)
 {
     ses_popped *fresh = ses__memory_zeroed(&call->store->allocator, sizeof *fresh);
 
@@ -78,7 +83,7 @@ static int pop(struct session_call *call, const ses_point *point, const ses_cut_
         return ses__error_nomem(error);
     fresh->allocator = call->store->allocator;
     ses__arena_init(&fresh->kept.arena, &fresh->allocator);
-    const int code = cut(call, point, options, &fresh->kept, NULL, error);
+    const int code = cut_log(call, point, options, &fresh->kept, NULL, error);
     if (code >= 0)
         *popped = fresh;
     else
@@ -86,26 +91,27 @@ static int pop(struct session_call *call, const ses_point *point, const ses_cut_
     return code;
 }
 
-int ses_pop(ses_session *session, const ses_point *point, const ses_cut_options *options, ses_popped **popped,
-            ses_error *error)
+static int pop(const struct target *target, const ses_point *point, const ses_cut_options *options,
+               ses_popped **popped, ses_error *error)
 {
     struct session_call call;
     int code = ses__check_output(popped, "popped", error);
 
     if (code == SES_OK)
-        code = ses__call_on_handle(&call, session, error);
-    return code == SES_OK ? ses__call_end(&call, pop(&call, point, options, popped, error)) : code;
+        code = ses__call_begin(&call, target, error);
+    return code == SES_OK ? ses__call_end(&call, pop_events(&call, point, options, popped, error)) : code;
+}
+
+int ses_pop(ses_session *session, const ses_point *point, const ses_cut_options *options, ses_popped **popped,
+            ses_error *error)
+{
+    return pop(ON(session), point, options, popped, error);
 }
 
 int ses_pop_by_key(ses_store *store, const ses_key *key, const ses_point *point,
                    const ses_cut_options *options, ses_popped **popped, ses_error *error)
 {
-    struct session_call call;
-    int code = ses__check_output(popped, "popped", error);
-
-    if (code == SES_OK)
-        code = ses__call_by_key(&call, store, key, error);
-    return code == SES_OK ? ses__call_end(&call, pop(&call, point, options, popped, error)) : code;
+    return pop(AT(store, key), point, options, popped, error);
 }
 
 size_t ses_popped_count(const ses_popped *popped)

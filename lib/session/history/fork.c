@@ -48,8 +48,8 @@ static int take_fork_options(const struct session_call *call, const ses_fork_opt
     return code == SES_OK ? ses__range_take(options.range, &op->range, error) : code;
 }
 
-static int fork_session(const struct session_call *call, const ses_point *point, const ses_key *to,
-                        const ses_fork_options *options, ses_session **fork, ses_error *error)
+static int fork_log(const struct session_call *call, const ses_point *point, const ses_key *to,
+                    const ses_fork_options *options, ses_session **fork, ses_error *error)
 {
     char made_id[SES_ID_MAX + 1];
     ses_key target;
@@ -80,24 +80,25 @@ static int fork_session(const struct session_call *call, const ses_point *point,
     return code;
 }
 
-int ses_fork(ses_session *session, const ses_point *point, const ses_key *to, const ses_fork_options *options,
-             ses_session **fork, ses_error *error)
+static int fork_session(const struct target *target, const ses_point *point, const ses_key *to,
+                        const ses_fork_options *options, ses_session **fork, ses_error *error)
 {
     struct session_call call;
 
     if (fork)
         *fork = NULL;
-    int code = ses__call_on_handle(&call, session, error);
-    return code == SES_OK ? ses__call_end(&call, fork_session(&call, point, to, options, fork, error)) : code;
+    const int code = ses__call_begin(&call, target, error);
+    return code == SES_OK ? ses__call_end(&call, fork_log(&call, point, to, options, fork, error)) : code;
+}
+
+int ses_fork(ses_session *session, const ses_point *point, const ses_key *to, const ses_fork_options *options,
+             ses_session **fork, ses_error *error)
+{
+    return fork_session(ON(session), point, to, options, fork, error);
 }
 
 int ses_fork_by_key(ses_store *store, const ses_key *key, const ses_point *point, const ses_key *to,
                     const ses_fork_options *options, ses_session **fork, ses_error *error)
 {
-    struct session_call call;
-
-    if (fork)
-        *fork = NULL;
-    int code = ses__call_by_key(&call, store, key, error);
-    return code == SES_OK ? ses__call_end(&call, fork_session(&call, point, to, options, fork, error)) : code;
+    return fork_session(AT(store, key), point, to, options, fork, error);
 }

@@ -39,54 +39,48 @@ static int take_prune_options(ses_store *store, const ses_prune_options *given, 
     return ses__receipt_begin(own.erased, &op->erasure, error);
 }
 
-static int prune(const struct session_call *call, struct prune_op *op, const ses_prune_options *options,
-                 int64_t *deleted, ses_error *error)
-{
-    ses_store *store = call->store;
-    ses_erased *erased = NULL;
-    int code = take_prune_options(store, options, op, &erased, error);
-
-    op->session = call->ref;
-    op->seed = store->seed;
-    if (code == SES_OK)
-        code = ses__door_prune(store->storage, op, error);
-    ses__followers_notify(store, code, op->session.key);
-    if (code < 0)
-        return code;
-    if (deleted)
-        *deleted = op->deleted;
-    ses__receipt_end(erased, &op->erasure);
-    return op->more || op->erasure.unclean ? SES_MORE : code;
-}
-
 /* Moves the handle's base. Its other contents stay, so it is as current as before. */
-static void move_base_of_handle(ses_session *session, const struct prune_op *op)
+static void move_base_of_handle(struct snapshot *snapshot, const struct prune_op *op)
 {
-    struct session_row *row = &session->snapshot.row;
+    struct session_row *row = &snapshot->row;
 
     row->base_seq = op->row.base_seq;
     row->event_count = op->row.version == row->version ? op->row.event_count : row->event_count - op->deleted;
 }
 
-int ses_prune(ses_session *session, const ses_prune_options *options, int64_t *deleted, ses_error *error)
+static int prune(const struct target *target, const ses_prune_options *options, int64_t *deleted,
+                 ses_error *error)
 {
     struct prune_op op = {.deleted = 0};
     struct session_call call;
-    int code = ses__call_on_handle(&call, session, error);
+    ses_erased *erased = NULL;
+    int code = ses__call_begin(&call, target, error);
 
     if (code != SES_OK)
         return code;
-    code = prune(&call, &op, options, deleted, error);
-    if (code >= 0 && op.deleted > 0)
-        move_base_of_handle(session, &op);
-    return ses__call_end(&call, code);
+    op.session = call.ref;
+    op.seed = call.store->seed;
+    code = take_prune_options(call.store, options, &op, &erased, error);
+    if (code == SES_OK)
+        code = ses__door_prune(call.store->storage, &op, error);
+    ses__followers_notify(call.store, code, &call.key);
+    if (code < 0)
+        return ses__call_end(&call, code);
+    if (call.snapshot && op.deleted > 0)
+        move_base_of_handle(call.snapshot, &op);
+    if (deleted)
+        *deleted = op.deleted;
+    ses__receipt_end(erased, &op.erasure);
+    return ses__call_end(&call, op.more || op.erasure.unclean ? SES_MORE : code);
+}
+
+int ses_prune(ses_session *session, const ses_prune_options *options, int64_t *deleted, ses_error *error)
+{
+    return prune(ON(session), options, deleted, error);
 }
 
 int ses_prune_by_key(ses_store *store, const ses_key *key, const ses_prune_options *options, int64_t *deleted,
                      ses_error *error)
 {
-    struct prune_op op = {.deleted = 0};
-    struct session_call call;
-    int code = ses__call_by_key(&call, store, key, error);
-    return code == SES_OK ? ses__call_end(&call, prune(&call, &op, options, deleted, error)) : code;
+    return prune(AT(store, key), options, deleted, error);
 }

@@ -141,40 +141,37 @@ static int rewind_or_redo(struct session_call *at, const ses_point *point, bool 
 
 /* -------------------------------------------------------------------------------------------- the calls */
 
+static int rewind_log(const struct target *target, const ses_point *point, bool redoes,
+                      const ses_rewind_options *options, ses_appended *appended, ses_error *error)
+{
+    struct session_call call;
+    const int code = ses__call_begin(&call, target, error);
+
+    return code == SES_OK
+               ? ses__call_end(&call, rewind_or_redo(&call, point, redoes, options, appended, error))
+               : code;
+}
+
 int ses_rewind(ses_session *session, const ses_point *point, const ses_rewind_options *options,
                ses_appended *appended, ses_error *error)
 {
-    struct session_call call;
-    int code = ses__call_on_handle(&call, session, error);
-    return code == SES_OK
-               ? ses__call_end(&call, rewind_or_redo(&call, point, false, options, appended, error))
-               : code;
+    return rewind_log(ON(session), point, false, options, appended, error);
 }
 
 int ses_rewind_by_key(ses_store *store, const ses_key *key, const ses_point *point,
                       const ses_rewind_options *options, ses_appended *appended, ses_error *error)
 {
-    struct session_call call;
-    int code = ses__call_by_key(&call, store, key, error);
-    return code == SES_OK
-               ? ses__call_end(&call, rewind_or_redo(&call, point, false, options, appended, error))
-               : code;
+    return rewind_log(AT(store, key), point, false, options, appended, error);
 }
 
 int ses_redo(ses_session *session, const ses_rewind_options *options, ses_appended *appended,
              ses_error *error)
 {
-    struct session_call call;
-    int code = ses__call_on_handle(&call, session, error);
-    return code == SES_OK ? ses__call_end(&call, rewind_or_redo(&call, NULL, true, options, appended, error))
-                          : code;
+    return rewind_log(ON(session), NULL, true, options, appended, error);
 }
 
 int ses_redo_by_key(ses_store *store, const ses_key *key, const ses_rewind_options *options,
                     ses_appended *appended, ses_error *error)
 {
-    struct session_call call;
-    int code = ses__call_by_key(&call, store, key, error);
-    return code == SES_OK ? ses__call_end(&call, rewind_or_redo(&call, NULL, true, options, appended, error))
-                          : code;
+    return rewind_log(AT(store, key), NULL, true, options, appended, error);
 }

@@ -51,7 +51,7 @@ static int refresh(const struct session_call *call, const ses_call_options *opti
 int ses_refresh(ses_session *session, const ses_call_options *options, ses_error *error)
 {
     struct session_call call;
-    int code = ses__call_on_handle(&call, session, error);
+    int code = ses__call_begin(&call, ON(session), error);
     return code == SES_OK ? ses__call_end(&call, refresh(&call, options, error)) : code;
 }
 

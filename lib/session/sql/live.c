@@ -71,6 +71,6 @@ int ses_session_live(ses_session *session, const ses_call_options *options, unsi
                      ses_error *error)
 {
     struct session_call call;
-    int code = ses__call_on_handle(&call, session, error);
+    int code = ses__call_begin(&call, ON(session), error);
     return code == SES_OK ? ses__call_end(&call, find_live(&call, options, live, count, error)) : code;
 }

@@ -33,7 +33,7 @@ static int set_title(const struct session_call *call, const char *title, const s
 int ses_title_set(ses_session *session, const char *title, const ses_call_options *options, ses_error *error)
 {
     struct session_call call;
-    int code = ses__call_on_handle(&call, session, error);
+    int code = ses__call_begin(&call, ON(session), error);
     return code == SES_OK ? ses__call_end(&call, set_title(&call, title, options, error)) : code;
 }
 
@@ -41,7 +41,7 @@ int ses_title_set_by_key(ses_store *store, const ses_key *key, const char *title
                          const ses_call_options *options, ses_error *error)
 {
     struct session_call call;
-    int code = ses__call_by_key(&call, store, key, error);
+    int code = ses__call_begin(&call, AT(store, key), error);
     return code == SES_OK ? ses__call_end(&call, set_title(&call, title, options, error)) : code;
 }
 
@@ -66,7 +66,7 @@ int ses_labels_set(ses_session *session, const ses_label *labels, size_t count,
                    const ses_call_options *options, ses_error *error)
 {
     struct session_call call;
-    int code = ses__call_on_handle(&call, session, error);
+    int code = ses__call_begin(&call, ON(session), error);
     return code == SES_OK ? ses__call_end(&call, set_labels(&call, labels, count, options, error)) : code;
 }
 
@@ -74,7 +74,7 @@ int ses_labels_set_by_key(ses_store *store, const ses_key *key, const ses_label 
                           const ses_call_options *options, ses_error *error)
 {
     struct session_call call;
-    int code = ses__call_by_key(&call, store, key, error);
+    int code = ses__call_begin(&call, AT(store, key), error);
     return code == SES_OK ? ses__call_end(&call, set_labels(&call, labels, count, options, error)) : code;
 }
 

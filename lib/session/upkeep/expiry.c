@@ -25,7 +25,7 @@ int ses_expiry_set(ses_session *session, const int64_t *expires_us, const ses_ca
                    ses_error *error)
 {
     struct session_call call;
-    int code = ses__call_on_handle(&call, session, error);
+    int code = ses__call_begin(&call, ON(session), error);
     return code == SES_OK ? ses__call_end(&call, set_expiry(&call, expires_us, options, error)) : code;
 }
 
@@ -33,7 +33,7 @@ int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const int64_t *e
                           const ses_call_options *options, ses_error *error)
 {
     struct session_call call;
-    int code = ses__call_by_key(&call, store, key, error);
+    int code = ses__call_begin(&call, AT(store, key), error);
     return code == SES_OK ? ses__call_end(&call, set_expiry(&call, expires_us, options, error)) : code;
 }
 
