@@ -283,23 +283,6 @@ struct count_op {
 };
 SESLITE_PRIVATE int ses__door_list_count(struct storage *storage, struct count_op *op, ses_error *error);
 
-/* A page of names, in their order: of all apps, or of the users of one. */
-struct names_op {
-    struct limits limits;
-    const char *app;    /* NULL: the apps */
-    const char *after;  /* "": from the first on */
-    const char *prefix; /* "": any */
-    size_t limit;
-    const ses_allocator *allocator;
-    struct arena *arena; /* for the names */
-    /* out: `items` is to be freed by the caller in any case */
-    const char **items;
-    size_t count;
-    size_t capacity;
-    bool more; /* there are names after the last */
-};
-SESLITE_PRIVATE int ses__door_list_names(struct storage *storage, struct names_op *op, ses_error *error);
-
 /* With `secure`, deleted bytes are overwritten. `unclean` (out): they may still be in the write-ahead log, which a reader kept
  * from being emptied, or in unused bytes of the file. */
 struct erasure {
@@ -436,27 +419,6 @@ struct prune_op {
     struct session_row row;
 };
 SESLITE_PRIVATE int ses__door_prune(struct storage *storage, struct prune_op *op, ses_error *error);
-
-struct expiry_op {
-    struct limits limits;
-    struct session_ref session;
-    int64_t expires_us; /* INT64_MAX: never */
-    /* out */
-    struct session_row row;
-};
-SESLITE_PRIVATE int ses__door_set_expiry(struct storage *storage, struct expiry_op *op, ses_error *error);
-
-/* Sets or removes title and labels. LIMIT: there would be too many labels. */
-struct annotate_op {
-    struct limits limits;
-    struct session_ref session;
-    struct annotating change;
-    const ses_allocator *allocator;
-    /* out */
-    struct session_row row;
-    struct annotations annotations; /* as they are then; to be freed in any case */
-};
-SESLITE_PRIVATE int ses__door_annotate(struct storage *storage, struct annotate_op *op, ses_error *error);
 
 /* The user after which the search for those with too many sessions goes on; app_id 0: it begins. */
 struct expire_place {

@@ -7,25 +7,6 @@
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/parts.h"
 
-/* ------------------------------------------------------------------------------------- setting a time */
-
-static int run_set_expiry(struct db *db, void *context, ses_error *error)
-{
-    struct expiry_op *op = context;
-    int code = ses__session_of(db, &op->session, &op->row, error);
-
-    if (code != SES_OK || op->row.expires_us == op->expires_us)
-        return code;
-    op->row.expires_us = op->expires_us;
-    return ses__change_one(db, STATEMENT_SESSION_EXPIRY, "sessions", error,
-                           VALUES(INT(op->row.id), INT_IF(op->expires_us != INT64_MAX, op->expires_us)));
-}
-
-int ses__door_set_expiry(struct storage *storage, struct expiry_op *op, ses_error *error)
-{
-    return ses__run_within(storage, &op->limits, TO_WRITE(0), run_set_expiry, op, error);
-}
-
 /* ------------------------------------------------------------------------------------------ searching */
 
 enum { LOOKS_AT_ONCE = 1000, MAX_FOUND = 100 };

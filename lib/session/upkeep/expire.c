@@ -1,43 +1,7 @@
-/* Expiry: when a session may be removed, and removing those that may. */
+/* Removes sessions that have expired, or that are idle or too many. */
 #include "base/error.h"
 #include "model/event/timestamp.h"
-#include "session/session.h"
 #include "session/followers.h"
-
-/* ----------------------------------------------------------------------------------------- setting it */
-
-static int set_expiry(const struct session_call *call, const int64_t *expires_us,
-                      const ses_call_options *options, ses_error *error)
-{
-    struct expiry_op op = {.session = call->ref, .expires_us = INT64_MAX};
-    int code = ses__take_call_options(call->store, options, &op.limits, error);
-
-    if (code == SES_OK)
-        code = ses__take_expiry(expires_us, ses__store_now(call->store), &op.expires_us, error);
-    if (code == SES_OK)
-        code = ses__door_set_expiry(call->store->storage, &op, error);
-    if (code == SES_OK && call->snapshot)
-        call->snapshot->row.expires_us = op.expires_us;
-    return code;
-}
-
-int ses_expiry_set(ses_session *session, const int64_t *expires_us, const ses_call_options *options,
-                   ses_error *error)
-{
-    struct session_call call;
-    int code = ses__call_begin(&call, ON(session), error);
-    return code == SES_OK ? ses__call_end(&call, set_expiry(&call, expires_us, options, error)) : code;
-}
-
-int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const int64_t *expires_us,
-                          const ses_call_options *options, ses_error *error)
-{
-    struct session_call call;
-    int code = ses__call_begin(&call, AT(store, key), error);
-    return code == SES_OK ? ses__call_end(&call, set_expiry(&call, expires_us, options, error)) : code;
-}
-
-/* ------------------------------------------------------------------------------------------ removing */
 
 static int take_expire_options(const ses_expire_options *given, ses_expire_options *options, ses_error *error)
 {
