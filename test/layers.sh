@@ -49,7 +49,7 @@ artifact        artifact session storage/sql/rows storage/sql storage $models
 erase/find      erase/find session/read session storage/sql/rows storage/sql storage $models
 erase           erase session storage/sql/session storage/sql/rows storage/sql storage $models
 usage           usage session/read session/sql session storage/sql/usage storage/sql/derived storage/sql/rows storage/sql storage $models
-session/sql     session/sql session storage/sql/derived storage/sql/rows storage/sql storage $models
+session/sql     session/sql session/read session storage/sql/session storage/sql/derived storage/sql/rows storage/sql storage $models
 session/sqlite  session/sqlite session storage/sqlite/connection storage $models
 session/server  session/server session storage/server storage $models
 session/postgres  session/server session storage/postgres/connection storage $models

@@ -273,16 +273,6 @@ struct list_op {
 };
 SESLITE_PRIVATE int ses__door_list(struct storage *storage, struct list_op *op, ses_error *error);
 
-struct count_op {
-    struct limits limits;
-    const char *app;
-    const char *user; /* NULL: all */
-    struct list_filter filter;
-    /* out */
-    int64_t count;
-};
-SESLITE_PRIVATE int ses__door_list_count(struct storage *storage, struct count_op *op, ses_error *error);
-
 /* With `secure`, deleted bytes are overwritten. `unclean` (out): they may still be in the write-ahead log, which a reader kept
  * from being emptied, or in unused bytes of the file. */
 struct erasure {
@@ -298,36 +288,6 @@ struct erasure {
     bool keeps_void;   /* what is void could not be dropped, so that it is unclean, too */
     ses_erased erased; /* the counts of this transaction, as far as they are known there */
 };
-
-struct delete_op {
-    const ses_key *key;
-    struct erasure erasure;
-    /* out */
-    int64_t deleted; /* 0 or 1 */
-};
-SESLITE_PRIVATE int ses__door_delete_session(struct storage *storage, struct delete_op *op, ses_error *error);
-
-struct delete_user_op {
-    const char *app;
-    const char *user;
-    struct erasure erasure;
-    /* out */
-    int64_t sessions;
-    int64_t state_keys;
-};
-SESLITE_PRIVATE int ses__door_delete_user(struct storage *storage, struct delete_user_op *op,
-                                          ses_error *error);
-
-/* A step: deletes up to `limit` sessions, and the app when none is left. */
-struct delete_app_op {
-    const char *app;
-    int64_t limit;
-    struct erasure erasure;
-    /* out */
-    int64_t sessions;
-    bool more;
-};
-SESLITE_PRIVATE int ses__door_delete_app(struct storage *storage, struct delete_app_op *op, ses_error *error);
 
 /* -------------------------------------------------------------------------------------------- history */
 
@@ -652,49 +612,6 @@ struct check_op {
     int64_t problems;
 };
 SESLITE_PRIVATE int ses__door_check(struct storage *storage, struct check_op *op, ses_error *error);
-
-/* --------------------------------------------------------------------------------------------- leases */
-
-enum { LEASE_OWNER_MAX = 128 };
-
-/* For so long a waiter has precedence, if it has registered. */
-#define LEASE_PRECEDENCE_US INT64_C(1000000)
-
-enum lease_attempt {
-    LEASE_TAKE,     /* if nobody else has it, or has precedence */
-    LEASE_REGISTER, /* the same; where it cannot be taken, the owner gets precedence unless another has it */
-    LEASE_EXTEND,   /* only if it is the owner's already */
-    LEASE_GIVE_UP   /* takes nothing: ends the owner's precedence */
-};
-
-/* One attempt to take a lease. An attempt that changes nothing writes nothing. */
-struct lease_take_op {
-    struct limits limits;
-    const ses_key *key;
-    const char *owner;
-    enum lease_attempt attempt;
-    bool looks;     /* it was held a moment ago, so that the attempt looks before it writes */
-    int64_t now_us; /* out, too: by the clock of an engine that has one */
-    int64_t duration_us;
-    /* out */
-    bool taken;
-    ses_lease lease;
-    int64_t held_until_us; /* not taken: until when another has it, or has precedence */
-    bool registered;       /* the owner has precedence */
-};
-SESLITE_PRIVATE int ses__door_lease_take(struct storage *storage, struct lease_take_op *op, ses_error *error);
-
-/* Renews or releases a lease. LEASED: it is another's now, or never was this session's. */
-struct lease_op {
-    struct limits limits;
-    const ses_key *key;
-    int64_t token;
-    int64_t now_us;      /* as above */
-    int64_t duration_us; /* 0: it is released */
-    /* out */
-    int64_t until_us;
-};
-SESLITE_PRIVATE int ses__door_lease_set(struct storage *storage, struct lease_op *op, ses_error *error);
 
 /* ------------------------------------------------------------------------------------ the storage itself */
 

@@ -154,33 +154,6 @@ int ses_list(ses_store *store, const char *app, const char *user, const ses_list
     return code == SES_OK ? ses__store_end(store, list_sessions(store, &op, options, page, error)) : code;
 }
 
-static int count_sessions(ses_store *store, struct count_op *op, const ses_filter *filter,
-                          const ses_call_options *options, int64_t *count, ses_error *error)
-{
-    int code = ses__check_argument(count, "count", error);
-
-    if (code == SES_OK)
-        code = ses__take_call_options(store, options, &op->limits, error);
-    if (code == SES_OK)
-        code = ses__check_owner(op->app, op->user, NULL, error);
-    if (code == SES_OK)
-        code = ses__filter_take(filter, op->user, &op->filter, error);
-    if (code == SES_OK)
-        code = ses__door_list_count(store->storage, op, error);
-    if (code == SES_OK)
-        *count = op->count;
-    return code;
-}
-
-int ses_list_count(ses_store *store, const char *app, const char *user, const ses_filter *filter,
-                   const ses_call_options *options, int64_t *count, ses_error *error)
-{
-    struct count_op op = {.app = app, .user = user};
-    int code = ses__store_begin(store, error);
-    return code == SES_OK ? ses__store_end(store, count_sessions(store, &op, filter, options, count, error))
-                          : code;
-}
-
 size_t ses_page_count(const ses_page *page)
 {
     return page->count;

@@ -354,24 +354,3 @@ int ses__door_list(struct storage *storage, struct list_op *op, ses_error *error
     op->capacity = 0;
     return ses__run_within(storage, &op->limits, TO_READ_BEHIND, run_list, op, error);
 }
-
-static int run_list_count(struct db *db, void *context, ses_error *error)
-{
-    struct count_op *op = context;
-    struct list_query query = {.filter = &op->filter, .whole_app = op->user == NULL};
-    struct query owner;
-
-    op->count = 0;
-    if (is_empty(&op->filter))
-        return SES_OK;
-    ses__owner_ask(&owner, db, op->app, op->user, error);
-    int code = take_listed(&owner, &query);
-    if (code == SES_NOTFOUND)
-        return SES_OK;
-    return code == SES_OK ? ses__list_count_all(db, &query, &op->count, error) : code;
-}
-
-int ses__door_list_count(struct storage *storage, struct count_op *op, ses_error *error)
-{
-    return ses__run_within(storage, &op->limits, TO_READ_BEHIND, run_list_count, op, error);
-}

@@ -188,6 +188,8 @@ SESLITE_PRIVATE bool ses__named_rows_next(struct named_rows *rows, struct sessio
 
 /* -------------------------------------------------------------------------------------------- leases */
 
+enum { LEASE_OWNER_MAX = 128 };
+
 struct lease_row {
     int64_t session_id;
     int64_t token; /* 0: nobody has ever taken it */

@@ -60,7 +60,7 @@ SESLITE_PRIVATE int ses__read_scopes(struct db *db, struct advance *advance, ses
 SESLITE_PRIVATE int ses__read_advance(struct db *db, struct advance *advance, struct snapshot *snapshot,
                                       const struct session_row *row, ses_error *error);
 
-/* ---- create_delete.c */
+/* ---- create.c */
 /* Inside a transaction: the state, title and labels of a session that was just added. */
 SESLITE_PRIVATE int ses__contents_add(struct db *db, const struct create_op *op, struct session_row *row,
                                       ses_error *error);

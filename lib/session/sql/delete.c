@@ -1,0 +1,199 @@
+/* Deletes sessions, users and apps. */
+#include "session/sql/delete.h"
+
+#include "base/error.h"
+#include "session/followers.h"
+#include "storage/sql/session/family.h"
+
+int ses__delete_options_take(ses_store *store, const ses_delete_options *given, ses_delete_options *own,
+                             struct erasure *erasure, ses_error *error)
+{
+    const int code = ses__take_flagged(own, sizeof *own, given, SES_SECURE, "delete options", error);
+
+    erasure->secure = (own->flags & SES_SECURE) != 0;
+    erasure->limits = LIMITS_OF(store, *own);
+    return code == SES_OK ? ses__receipt_begin(own->erased, erasure, error) : code;
+}
+
+struct deletion {
+    ses_key key; /* without a session: of all of the user's; without a user: of all of the app's */
+    struct erasure erasure;
+    int64_t limit; /* of sessions of an app */
+    /* out */
+    int64_t sessions;
+    int64_t state_keys;
+    bool more; /* of an app: it is not all deleted yet */
+};
+
+/* What was deleted before has no number of origin by which its copies are known. */
+static int end_without_any(struct db *db)
+{
+    if (db->erased)
+        db->erased->forks_left = -1;
+    return SES_OK;
+}
+
+static int run_delete(struct db *db, void *context, ses_error *error)
+{
+    struct deletion *own = context;
+    struct session_row row;
+
+    own->sessions = 0;
+    int code = ses__session_find(db, &own->key, &row, error);
+    if (code == SES_NOTFOUND)
+        return end_without_any(db);
+    if (code == SES_OK)
+        code = ses__session_check_key(db, row.id, &own->key, error);
+    if (code == SES_OK)
+        code = ses__copies_count(db, &row, &own->key, 1, MAX_SEQ, error);
+    if (code == SES_OK)
+        code = ses__session_remove(db, &row, error);
+    own->sessions = 1;
+    return code;
+}
+
+static int run_delete_user(struct db *db, void *context, ses_error *error)
+{
+    struct deletion *own = context;
+    struct user_row user;
+
+    own->sessions = 0;
+    own->state_keys = 0;
+    int code = ses__owner_find(db, own->key.app, own->key.user, &user, error);
+    if (code == SES_NOTFOUND)
+        return end_without_any(db);
+    if (code == SES_OK)
+        code = ses__copies_count_of_user(db, &user, error);
+    return code == SES_OK ? ses__user_remove(db, &user, &own->sessions, &own->state_keys, error) : code;
+}
+
+/* A step deletes so many users at most, who have no sessions any more. */
+enum { USERS_IN_STEP = 1000 };
+
+/* The first user of the app; 0: none is left. */
+static int first_user(struct db *db, int64_t app_id, int64_t *id, ses_error *error)
+{
+    static const struct span any = {"", 0};
+    struct name_rows rows;
+
+    ses__name_rows_open(&rows, db, app_id, any, any, 1, error);
+    if (!ses__name_rows_next(&rows, id))
+        *id = 0;
+    return ses__query_end(&rows.query);
+}
+
+static int delete_users_of_app(struct db *db, int64_t app_id, bool *more, ses_error *error)
+{
+    struct user_row user = {.id = 1, .app_id = app_id};
+    int64_t sessions = 0;
+    int64_t keys = 0;
+    int code = SES_OK;
+
+    *more = false;
+    for (int i = 0; i < USERS_IN_STEP && code == SES_OK; i++) {
+        code = first_user(db, app_id, &user.id, error);
+        if (code != SES_OK || user.id == 0)
+            return code;
+        code = ses__user_remove(db, &user, &sessions, &keys, error);
+    }
+    *more = true;
+    return code;
+}
+
+/* No fork is in another app. */
+static int run_delete_app(struct db *db, void *context, ses_error *error)
+{
+    struct deletion *own = context;
+    struct user_row app;
+
+    own->sessions = 0;
+    own->more = false;
+    int code = ses__owner_find(db, own->key.app, NULL, &app, error);
+    if (code == SES_NOTFOUND)
+        return SES_OK;
+    if (code == SES_OK)
+        code = ses__due_remove(db, app.app_id, &(struct due){DUE_OF_APP, app.app_id, 0}, own->limit,
+                               &own->sessions, error);
+    if (code != SES_OK)
+        return code;
+    own->more = own->sessions >= own->limit;
+    if (!own->more)
+        code = delete_users_of_app(db, app.app_id, &own->more, error);
+    return code == SES_OK && !own->more ? ses__app_remove(db, app.app_id, error) : code;
+}
+
+static int delete_all(ses_store *store, struct deletion *own, storage_job *job,
+                      const ses_delete_options *given, ses_error *error)
+{
+    const int64_t default_limit = 100;
+    ses_delete_options options;
+    int code = ses__delete_options_take(store, given, &options, &own->erasure, error);
+
+    if (code == SES_OK && options.limit < 0)
+        code = ses__error_set(error, SES_INVALID, "delete options: limit is negative");
+    if (code != SES_OK)
+        return code;
+    own->limit = options.limit > 0 ? options.limit : default_limit;
+    own->erasure.more = &own->more;
+    code = ses__run_delete(store->storage, &own->erasure, job, own, error);
+    if (code == SES_OK) {
+        ses__receipt_end(options.erased, &own->erasure);
+        ses__lease_queue_wake(&store->leases, own->key.session ? &own->key : NULL);
+    }
+    ses__followers_notify(store, code, &own->key);
+    return code == SES_OK && (own->more || own->erasure.unclean) ? SES_MORE : code;
+}
+
+int ses_delete(ses_store *store, const ses_key *key, const ses_delete_options *options, int64_t *deleted,
+               ses_error *error)
+{
+    struct deletion own = {.more = false};
+    int code = ses__store_begin(store, error);
+
+    if (code != SES_OK)
+        return code;
+    code = ses__check_key(key, error);
+    if (code == SES_OK) {
+        own.key = *key;
+        code = delete_all(store, &own, run_delete, options, error);
+    }
+    if (code >= 0 && deleted)
+        *deleted = own.sessions;
+    return ses__store_end(store, code);
+}
+
+int ses_delete_user(ses_store *store, const char *app, const char *user, const ses_delete_options *options,
+                    int64_t *sessions, int64_t *state_keys, ses_error *error)
+{
+    struct deletion own = {.key = {app, user, NULL}};
+    int code = ses__store_begin(store, error);
+
+    if (code != SES_OK)
+        return code;
+    code = ses__check_id(app, "app", error);
+    if (code == SES_OK)
+        code = ses__check_id(user, "user", error);
+    if (code == SES_OK)
+        code = delete_all(store, &own, run_delete_user, options, error);
+    if (code >= 0 && sessions)
+        *sessions = own.sessions;
+    if (code >= 0 && state_keys)
+        *state_keys = own.state_keys;
+    return ses__store_end(store, code);
+}
+
+int ses_delete_app(ses_store *store, const char *app, const ses_delete_options *options, int64_t *sessions,
+                   ses_error *error)
+{
+    struct deletion own = {.key = {app, NULL, NULL}};
+    int code = ses__store_begin(store, error);
+
+    if (code != SES_OK)
+        return code;
+    code = ses__check_id(app, "app", error);
+    if (code == SES_OK)
+        code = delete_all(store, &own, run_delete_app, options, error);
+    if (code >= 0 && sessions)
+        *sessions = own.sessions;
+    return ses__store_end(store, code);
+}
