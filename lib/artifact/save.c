@@ -1,6 +1,7 @@
 /* Saves an artifact by itself, and deletes one. */
 #include "artifact/artifact.h"
 #include "base/error.h"
+#include "session/sql/delete.h"
 
 struct saving {
     const struct artifact_call *call;
@@ -95,13 +96,13 @@ static int delete_artifact(const struct target *target, const char *name, const 
 
     if (code != SES_OK)
         return code;
-    code = ses__take_flagged(&options, sizeof options, given, SES_SECURE, "delete options", error);
-    removal.erasure.secure = (options.flags & SES_SECURE) != 0;
-    removal.erasure.limits = LIMITS_OF(call.at.store, options);
+    code = ses__delete_options_take(call.at.store, given, &options, &removal.erasure, error);
     if (code == SES_OK)
         code = ses__run_delete(call.at.store->storage, &removal.erasure, run_removal, &removal, error);
     if (code == SES_OK && deleted)
         *deleted = removal.removed;
+    if (code == SES_OK)
+        ses__receipt_end(options.erased, &removal.erasure);
     return ses__call_end(&call.at, code == SES_OK && removal.erasure.unclean ? SES_MORE : code);
 }
 

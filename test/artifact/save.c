@@ -296,6 +296,21 @@ TEST(equal_bytes_are_stored_once_and_go_with_the_last)
     assert_sound(fixture);
 }
 
+TEST(deleting_an_artifact_gives_a_receipt)
+{
+    ses_erased erased = {.size = sizeof erased, .artifacts = -2, .sessions = -2};
+    const ses_delete_options options = {.size = sizeof options, .erased = &erased};
+
+    must_create(fixture->store, &key, NULL);
+    must_save(fixture->store, &key, "a", "one");
+    must_save(fixture->store, &key, "a", "two");
+    assert_ok(ses_artifact_delete_by_key(fixture->store, &key, "a", &options, NULL, &error));
+    assert_int_equal(erased.artifacts, 2);
+    assert_int_equal(erased.sessions, 0);
+    erased.size = 1;
+    assert_code(SES_MISUSE, ses_artifact_delete_by_key(fixture->store, &key, "a", &options, NULL, &error));
+}
+
 TEST(a_deleted_artifact_that_is_open_says_so)
 {
     ses_artifact *artifact;
