@@ -1,6 +1,8 @@
-/* The stored form of a session and of an event, as everything above the door sees it. */
+/* The stored form of a session, of its events and artifacts, as everything above the door sees it. */
 #ifndef SESLITE_MODEL_EVENT_ROWS_H
 #define SESLITE_MODEL_EVENT_ROWS_H
+
+#include <string.h>
 
 #include "base/common.h"
 
@@ -37,6 +39,9 @@ static inline int64_t ses__row_epoch(const struct session_row *row)
 #define MAX_LOADED_VERSION (INT64_C(1) << 52)
 #define LATE_VERSION (MAX_VERSION - (INT64_C(1) << 40))
 
+/* As many events as a session can have. */
+#define MAX_SEQ INT64_C(0xFFFFFFFF)
+
 struct event_row {
     int64_t seq;
     int64_t time_us;
@@ -51,6 +56,44 @@ struct event_row {
     int64_t rewinds_to;         /* its first event, if known; otherwise 0 */
     int64_t rewinds_after;      /* no event up to this number belongs to it; 0: not known */
     bool compacts;
+};
+
+/* A key of the state at the base of a log, with its prefix. Since no such key has the prefix temp:, this one
+ * stands before the name of an artifact of the session, whose value is the version that the pruned events
+ * have named last. Alone it has the value null, and says that they have named no others. */
+struct base_value {
+    struct span name;
+    struct span value;
+    int64_t seq; /* of the event that had set it */
+};
+#define BASE_ARTIFACT "temp:"
+static inline bool ses__base_is_artifact(const struct base_value *value)
+{
+    return value->name.len >= sizeof BASE_ARTIFACT - 1 &&
+           memcmp(value->name.ptr, BASE_ARTIFACT, sizeof BASE_ARTIFACT - 1) == 0;
+}
+
+enum {
+    CHUNK_BYTES = 65536,
+    MAX_CHUNKS = 1 << 20 /* of one content */
+};
+#define LARGEST_ARTIFACT ((int64_t)CHUNK_BYTES * MAX_CHUNKS)
+#define MAX_ARTIFACT_VERSION (MAX_SEQ - 1)
+
+/* A version of an artifact. The texts are borrowed. Those without a pointer are absent. */
+struct artifact_row {
+    struct span name;
+    int64_t version;
+    int64_t created_us;
+    int64_t kind; /* enum ses_artifact_kind */
+    struct span mime_type;
+    struct span display_name;
+    struct span metadata;
+    int64_t size;
+    struct span hash;
+    int64_t content_id; /* a number of the storage's */
+    struct span
+        address; /* found by ses__artifact_open, if the contents are one that may lead to an artifact */
 };
 
 #endif
