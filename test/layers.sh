@@ -25,8 +25,6 @@ storage/sql     $sql $models
 storage/sql/derived   storage/sql/derived $sql $models
 storage/sql/rows      storage/sql/rows storage/sql/derived $sql $models base/sha256
 storage/sql/session   storage/sql/session storage/sql/rows $sql $models base/sha256
-storage/sql/history   storage/sql/history storage/sql/session storage/sql/rows $sql $models
-storage/sql/list      storage/sql/list storage/sql/session storage/sql/rows $sql $models
 storage/sql/transfer  storage/sql/transfer storage/sql/session storage/sql/rows $sql $models base/sha256
 storage/sql/usage     storage/sql/usage storage/sql/derived storage/sql/rows $sql $models
 storage/sql/upkeep    storage/sql/upkeep storage/sql/usage storage/sql/derived storage/sql/session storage/sql/rows $sql $models base/sha256
@@ -41,7 +39,6 @@ storage/mysql/connection  storage/mysql/connection storage/server storage/sql/ro
 storage/mysql  storage/mysql storage/mysql/connection storage/server storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models
 session         session storage $models
 session/follow  session/follow session storage $models
-session/history session/history session storage $models
 session/read    session/read session storage $models
 session/transfer  session/transfer session storage $models base/sha256
 session/upkeep  session/upkeep session storage $models
@@ -50,6 +47,7 @@ erase/find      erase/find session/read session storage/sql/rows storage/sql sto
 erase           erase session storage/sql/session storage/sql/rows storage/sql storage $models
 usage           usage session/read session/sql session storage/sql/usage storage/sql/derived storage/sql/rows storage/sql storage $models
 session/sql     session/sql session/read session storage/sql/session storage/sql/derived storage/sql/rows storage/sql storage $models
+session/sql/history  session/sql/history session storage/sql/session storage/sql/rows storage/sql storage $models
 session/sqlite  session/sqlite session storage/sqlite/connection storage $models
 session/server  session/server session storage/server storage $models
 session/postgres  session/server session storage/postgres/connection storage $models

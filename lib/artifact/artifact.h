@@ -15,8 +15,8 @@ struct artifact_call {
     bool of_user;
     char name[SES_ID_MAX + 1];
 };
-/* Begins the call as ses__call_begin does; ses__call_end ends it. `name` may be NULL, and so may the session of a key.
- * INVALID: the name. */
+/* Begins the call as ses__call_begin does; ses__call_end ends it. `name` may be NULL, and so may the session
+ * of a key. INVALID: the name. */
 SESLITE_PRIVATE int ses__artifact_begin(struct artifact_call *call, const struct target *target,
                                         const char *name, ses_error *error);
 /* Takes a name within the call: adds the prefix that an artifact of a user must have. INVALID. */

@@ -38,8 +38,8 @@ struct session_call {
     int64_t version;
 };
 
-/* The session that a call is about: ON(session) through its handle, AT(store, key) by its key. The public function gives
- * it, since a trace shows the name of that function. */
+/* The session that a call is about: ON(session) through its handle, AT(store, key) by its key. The public
+ * function gives it, since a trace shows the name of that function. */
 struct target {
     const char *call;
     bool by_key;

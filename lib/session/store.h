@@ -14,6 +14,13 @@
 #include "session/lease_queue.h"
 #include "storage/door.h"
 
+/* The user after which the search for those with too many sessions goes on; app_id 0: it begins. */
+struct expire_place {
+    int64_t app_id;
+    char user[SES_ID_MAX];
+    size_t user_len;
+};
+
 struct followers;
 
 struct ses_store {
@@ -64,7 +71,8 @@ SESLITE_PRIVATE void ses__store_release(ses_store *store);
 SESLITE_PRIVATE int ses__take_call_options(ses_store *store, const ses_call_options *options,
                                            struct limits *limits, ses_error *error);
 
-/* The receipt that a call was asked for: checks the caller's struct, which may be NULL, before the call does anything. */
+/* The receipt that a call was asked for: checks the caller's struct, which may be NULL, before the call does
+ * anything. */
 SESLITE_PRIVATE int ses__receipt_begin(ses_erased *erased, struct erasure *erasure, ses_error *error);
 /* Fills it after the call. */
 SESLITE_PRIVATE void ses__receipt_end(ses_erased *erased, const struct erasure *erasure);

@@ -1,14 +1,15 @@
 /*
- * The door to what is stored: the only header through which the rest of the library reaches it.
+ * The interface to storage: the only header through which the rooms above reach it, except for calls that are
+ * one file from their arguments to their rows (session/sql). An operation is here if engines do it in
+ * different ways, or if several callers or a handle need it.
  *
- * Each operation is a transaction of its own and sees one moment. It is a struct: its first members are what is asked,
- * those after "out" are the answer. After a negative code the answer means nothing, and what has to be freed is freed as
- * after success. `create` returns 0 or SES_EXISTING, the others 0.
+ * Each operation is a transaction of its own and sees one moment. The first members of its struct are its
+ * input, those after "out" its result. After a negative code the result means nothing, and is freed as after
+ * success. `create` returns 0 or SES_EXISTING, the others 0. A missing session is NOTFOUND with a message
+ * that names it.
  *
- * A missing session is NOTFOUND with a message that names it.
- *
- * Each has `limits`, those of the call (an operation that deletes has them in `erasure`, a rewind in `append`): waiting
- * beyond them is BUSY, working INTERRUPTED. A commit that has begun is not ended by them.
+ * Each has `limits`, those of the call: waiting beyond them is BUSY, working INTERRUPTED. A commit that has
+ * begun is not ended by them.
  */
 #ifndef SESLITE_STORAGE_DOOR_H
 #define SESLITE_STORAGE_DOOR_H
@@ -89,10 +90,6 @@ struct shared_set_op {
 };
 SESLITE_PRIVATE int ses__door_set_shared(struct storage *storage, struct shared_set_op *op, ses_error *error);
 
-/*
- * Appends the drafts in order. STALE when the version is not the one that was checked for, or an expected key has changed,
- * unless all events are stored already; `anyway` asks for neither.
- */
 #define TOO_LONG_EVENT "the event, with its state changes, is longer than max_event_bytes, %zu"
 
 struct db;
@@ -108,6 +105,8 @@ struct append_artifact_rows {
 };
 
 struct append_asked;
+/* Appends the drafts in order. STALE when the version is not the one that was checked for, or an expected key
+ * has changed, unless all events are stored already; `anyway` asks for neither. */
 struct append_op {
     struct limits limits;
     struct session_ref session;
@@ -138,8 +137,9 @@ struct append_op {
 };
 SESLITE_PRIVATE int ses__door_append(struct storage *storage, struct append_op *op, ses_error *error);
 
-/* A page of a session's events. The first page of a walk ends it at the events that are there then; the others are given
- * its row as `session.known`. STALE when events were cut since, or pruned that the walk still needs. */
+/* A page of a session's events. The first page of a walk ends it at the events that are there then; the
+ * others are given its row as `session.known`. STALE when events were cut since, or pruned that the walk
+ * still needs. */
 struct page_op {
     struct limits limits;
     struct session_ref session;
@@ -220,7 +220,8 @@ struct watched {
     bool changed;
 };
 
-/* Those that are not fresh are looked at only if anything was written to the store since the last look. Does not wait. */
+/* Those that are not fresh are looked at only if anything was written to the store since the last look. Does
+ * not wait. */
 struct watch_op {
     struct watched *items;
     size_t count;
@@ -270,136 +271,22 @@ struct list_op {
 };
 SESLITE_PRIVATE int ses__door_list(struct storage *storage, struct list_op *op, ses_error *error);
 
-/* With `secure`, deleted bytes are overwritten. `unclean` (out): they may still be in the write-ahead log, which a reader kept
- * from being emptied, or in unused bytes of the file. */
+/* With `secure`, deleted bytes are overwritten. `unclean` (out): they may still be in the write-ahead log,
+ * which a reader kept from being emptied, or in unused bytes of the file. */
 struct erasure {
     struct limits limits;
     bool secure;
     bool alone;      /* the job runs on the caller's thread, in a transaction that no other job shares */
     bool counts;     /* a receipt is asked for */
     bool drops_void; /* an index or a tally that is void must not be left, as with `secure` */
-    /* True after the job if the call has to be made again, which then also does the rest of the overwriting. NULL: never. */
+    /* True after the job if the call has to be made again, which then also does the rest of the overwriting.
+     * NULL: never. */
     const bool *more;
     /* out */
     bool unclean;
     bool keeps_void;   /* what is void could not be dropped, so that it is unclean, too */
     ses_erased erased; /* the counts of this transaction, as far as they are known there */
 };
-
-/* -------------------------------------------------------------------------------------------- history */
-
-/* Own state as of a point, or the state a session was created with. */
-struct as_of_op {
-    struct limits limits;
-    struct session_ref session;
-    bool initial; /* the latter; the point does not count */
-    struct point point;
-    bool shared; /* with the shared keys that the session had written */
-    struct hash_seed seed;
-    const ses_allocator *allocator;
-    /* out */
-    char *json; /* to be freed by ses_free in any case */
-    size_t len;
-};
-SESLITE_PRIVATE int ses__door_as_of(struct storage *storage, struct as_of_op *op, ses_error *error);
-
-/*
- * Appends the event that takes back what came after a point; or, if `redoes`, the newest rewind. Else as an append of one
- * event, whose draft is made inside.
- */
-struct rewind_op {
-    bool redoes;
-    struct point point;
-    const char *event_id;      /* of the new event ... */
-    const char *invocation_id; /* ... and its invocation */
-    int64_t time_us;
-    struct span artifact_delta; /* JSON */
-    struct hash_seed seed;
-    /* in and out: its session, what is checked, and the snapshot are given; its drafts and results are the operation's */
-    struct append_op append;
-    /* out */
-    ses_appended result; /* status SES_UNCHANGED: nothing was stored */
-};
-SESLITE_PRIVATE int ses__door_rewind(struct storage *storage, struct rewind_op *op, ses_error *error);
-
-/* Copies of events that are deleted. */
-struct kept_events {
-    struct arena arena;
-    struct event_list events;
-};
-
-struct cut_op {
-    struct session_ref session;
-    bool checks_version;
-    int64_t version;
-    struct point point;
-    int64_t now_us;
-    struct hash_seed seed;
-    struct erasure erasure;
-    struct snapshot *snapshot; /* the handle's; NULL: by key */
-    struct kept_events
-        *kept; /* gets copies of the events, in order; the caller frees it; NULL: none are kept */
-    /* out */
-    int64_t deleted; /* 0: there was nothing to cut, and nothing has changed */
-    struct advance advance;
-};
-SESLITE_PRIVATE int ses__door_cut(struct storage *storage, struct cut_op *op, ses_error *error);
-
-struct fork_op {
-    struct limits limits;
-    struct session_ref session;
-    struct point point;
-    const ses_key *to;
-    int64_t now_us;
-    int64_t created_us;
-    int64_t expires_us; /* INT64_MAX: never; INT64_MIN: when the original does */
-    struct hash_seed seed;
-    struct range range;
-    int64_t max_events;
-    struct snapshot *snapshot; /* a new one, filled with the new session; NULL: nothing is read */
-};
-SESLITE_PRIVATE int ses__door_fork(struct storage *storage, struct fork_op *op, ses_error *error);
-
-/* A step: deletes about `limit` of the oldest events. */
-struct prune_op {
-    struct session_ref session;
-    unsigned which; /* SES_PRUNE_* */
-    int64_t keep;
-    int64_t before_us;
-    int64_t last_seq;
-    int64_t limit;
-    struct hash_seed seed;
-    struct erasure erasure;
-    /* out */
-    int64_t deleted;
-    bool more;
-    struct session_row row;
-};
-SESLITE_PRIVATE int ses__door_prune(struct storage *storage, struct prune_op *op, ses_error *error);
-
-/* The user after which the search for those with too many sessions goes on; app_id 0: it begins. */
-struct expire_place {
-    int64_t app_id;
-    char user[SES_ID_MAX];
-    size_t user_len;
-};
-
-/* A step: deletes up to `limit` sessions. */
-struct expire_op {
-    const char *app; /* NULL: all */
-    int64_t now_us;
-    int64_t idle_before_us; /* INT64_MIN: not */
-    int64_t per_user;       /* 0: not */
-    bool by_writes;         /* the newest of a user are those that were written last */
-    int64_t limit;
-    bool count_only; /* all that are due, whatever the limit; deletes nothing */
-    struct erasure erasure;
-    struct expire_place place; /* in and out: only a hint, which saves another look at those before it */
-    /* out */
-    int64_t deleted;
-    bool more;
-};
-SESLITE_PRIVATE int ses__door_expire(struct storage *storage, struct expire_op *op, ses_error *error);
 
 struct maintain_op {
     struct limits limits;
@@ -421,18 +308,19 @@ SESLITE_PRIVATE int ses__door_space(struct storage *storage, struct space_op *op
 
 /* Gives artifacts that come in, in the order of names and versions, inside the transaction. */
 struct artifact_source {
-    /* The next one: 1, 0 at the end, or a code. Its texts, which have a NUL after them, live until the next one. */
+    /* The next one: 1, 0 at the end, or a code. Its texts, which have a NUL after them, live until the next
+     * one. */
     int (*next)(void *context, struct artifact_row *row, ses_error *error);
-    /* Its next CHUNK_BYTES bytes, or its last: 1, 0 at the end, or a code. If there are any, they are all of its size, and
-     * have its hash. There may be none if the user has these bytes already. */
+    /* Its next CHUNK_BYTES bytes, or its last: 1, 0 at the end, or a code. If there are any, they are all of
+     * its size, and have its hash. There may be none if the user has these bytes already. */
     int (*bytes)(void *context, struct span *chunk, ses_error *error);
     void *context;
     /* out */
     int64_t stored; /* versions that are new */
 };
 
-/* Stores the versions of one artifact that belongs to no session that is loaded: it is the user's, or its session does not
- * exist. Like ses__door_load it is never begun again. */
+/* Stores the versions of one artifact that belongs to no session that is loaded: it is the user's, or its
+ * session does not exist. Like ses__door_load it is never begun again. */
 struct load_artifact_op {
     struct limits limits;
     const char *app;
@@ -453,8 +341,8 @@ SESLITE_PRIVATE int ses__door_load_artifact(struct storage *storage, struct load
 /* --------------------------------------------------------------------------------------------- loading */
 
 /*
- * Makes a session that is as it was. Its events are asked for while it is made, in the same transaction, by the caller's
- * thread. So it is never begun again: an engine that would have to fails instead.
+ * Makes a session that is as it was. Its events are asked for while it is made, in the same transaction, by
+ * the caller's thread. So it is never begun again: an engine that would have to fails instead.
  */
 struct load_op {
     struct limits limits;
@@ -477,8 +365,8 @@ struct load_op {
     size_t base_count;
     int64_t max_events;
     struct hash_seed seed;
-    /* The next event, sealed: 1 with `*draft`, 0 at the end, or a code. Its row.seq is its number, or 0: the next; its
-     * row.high_us the update time after it, or INT64_MIN: counted. */
+    /* The next event, sealed: 1 with `*draft`, 0 at the end, or a code. Its row.seq is its number, or 0: the
+     * next; its row.high_us the update time after it, or INT64_MIN: counted. */
     int (*next)(void *context, struct event_draft **draft, ses_error *error);
     void *context;
     /* Asked before the events. NULL: artifacts are neither stored nor compared. */
@@ -572,7 +460,8 @@ SESLITE_PRIVATE int ses__door_check(struct storage *storage, struct check_op *op
 
 /* ------------------------------------------------------------------------------------ the storage itself */
 
-/* The settings with which a store is opened, on any engine. Path and allocator must live as long as the storage. */
+/* The settings with which a store is opened, on any engine. Path and allocator must live as long as the
+ * storage. */
 struct storage_config {
     const char *path; /* or the name of the store */
     bool read_only;

@@ -1,4 +1,5 @@
-/* One turn at a time: leases. A lease is a row of its session; an attempt looks at it first, and writes only to change it. */
+/* One turn at a time: leases. A lease is a row of its session; an attempt looks at it first, and writes only
+ * to change it. */
 #include <string.h>
 
 #include "base/error.h"
@@ -103,8 +104,8 @@ static bool is_held(const struct lease_row *row, int64_t now_us)
 /* Clocks are read before the lock is waited for, so that they may seem to go back by so much. */
 static const int64_t CLOCK_SLACK_US = 1000000;
 
-/* A lease that was taken in the future shows that the clock was set back. It then lasts for its duration from now on, and
- * not until the clock is there again. */
+/* A lease that was taken in the future shows that the clock was set back. It then lasts for its duration from
+ * now on, and not until the clock is there again. */
 static bool follow_clock_back(struct lease_row *row, int64_t now_us)
 {
     const int64_t duration_us = row->until_us - row->taken_us;
@@ -116,7 +117,8 @@ static bool follow_clock_back(struct lease_row *row, int64_t now_us)
     return true;
 }
 
-/* For how long somebody still has precedence: 0 if it is for longer than it is given, as when the clock was set back. */
+/* For how long somebody still has precedence: 0 if it is for longer than it is given, as when the clock was
+ * set back. */
 static int64_t precedence_left(const struct lease_row *row, int64_t now_us)
 {
     const int64_t left = row->next_owner[0] ? row->next_until_us - now_us : 0;
@@ -230,7 +232,8 @@ static int run_take(struct db *db, void *context, ses_error *error)
 static int attempt(struct taking *taking, enum lease_attempt how, ses_error *error)
 {
     struct storage *storage = taking->store->storage;
-    /* Of a store that is read-only the write reports it. Far away, a look that nothing speaks for would be one more wait. */
+    /* Of a store that is read-only the write reports it. Far away, a look that nothing speaks for would be
+     * one more wait. */
     const bool looks = !storage->read_only && (taking->looks || !storage->engine->ask_last);
 
     taking->attempt = how;
@@ -321,8 +324,8 @@ static int take_in_queue(struct taking *taking, ses_error *error)
 /* How long a call takes for that whose time is over. */
 static const int64_t GIVE_UP_US = 5000;
 
-/* Gives up the precedence, so that waiters of other processes need not wait until it runs out. If this fails, it runs out
- * by itself. */
+/* Gives up the precedence, so that waiters of other processes need not wait until it runs out. If this fails,
+ * it runs out by itself. */
 static void give_up_precedence(struct taking *taking)
 {
     ses_error unseen;

@@ -20,11 +20,11 @@ SESLITE_PRIVATE int ses__session_take(struct query *query, const struct session_
 /* The session of the ref; NOTFOUND with a message. */
 SESLITE_PRIVATE int ses__session_of(struct db *db, const struct session_ref *ref, struct session_row *row,
                                     ses_error *error);
-/* CORRUPT when the session, its user or its app has another name in its row than in the index that led to it. To be
- * called before a session is deleted. */
+/* CORRUPT when the session, its user or its app has another name in its row than in the index that led to it.
+ * To be called before a session is deleted. */
 SESLITE_PRIVATE int ses__session_check_key(struct db *db, int64_t id, const ses_key *key, ses_error *error);
-/* Makes app and user where they are new. There must be no such session; its version begins above those of all that
- * were deleted. */
+/* Makes app and user where they are new. There must be no such session; its version begins above those of all
+ * that were deleted. */
 struct session_times {
     int64_t now_us;
     int64_t created_us;
@@ -91,7 +91,8 @@ SESLITE_PRIVATE int ses__session_touch(struct db *db, const struct session_row *
 /* With its events and its session state. */
 SESLITE_PRIVATE int ses__session_remove(struct db *db, const struct session_row *row, ses_error *error);
 
-/* Copies the events up to `last` to a session that is new, with marks; and with base and labels, too. Counts the events. */
+/* Copies the events up to `last` to a session that is new, with marks; and with base and labels, too. Counts
+ * the events. */
 SESLITE_PRIVATE int ses__events_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count,
                                      ses_error *error);
 SESLITE_PRIVATE int ses__log_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count,
@@ -201,8 +202,8 @@ struct lease_row {
 };
 SESLITE_PRIVATE int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row,
                                     ses_error *error);
-/* The same in two halves. Number 0 is the session that this transaction finds. If `now_us` is not NULL and the engine
- * has a clock of its own, `*now_us` becomes its time. */
+/* The same in two halves. Number 0 is the session that this transaction finds. If `now_us` is not NULL and
+ * the engine has a clock of its own, `*now_us` becomes its time. */
 SESLITE_PRIVATE void ses__lease_ask(struct query *query, struct db *db, int64_t session_id, ses_error *error);
 SESLITE_PRIVATE int ses__lease_take(struct query *query, int64_t session_id, struct lease_row *row,
                                     int64_t *now_us);

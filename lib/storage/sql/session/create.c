@@ -9,7 +9,8 @@ int ses__refuse_existing(const ses_key *key, ses_error *error)
                           key->user, key->session);
 }
 
-/* A new session has no events, and its title and labels are known: only state is read, which others may have set. */
+/* A new session has no events, and its title and labels are known: only state is read, which others may have
+ * set. */
 static int load_new(struct db *db, const struct create_op *op, const struct session_row *row,
                     ses_error *error)
 {

@@ -38,9 +38,9 @@ SESLITE_PRIVATE int ses__load_snapshot(struct db *db, struct snapshot *snapshot,
 /* The same of the session that has the key: NOTFOUND. */
 SESLITE_PRIVATE int ses__find_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *key,
                                        const struct range *range, ses_error *error);
-/* Inside a transaction: the events that the advance's snapshot lacks of a session that is at `row`; the advance restarts
- * if events were cut meanwhile, or pruned that it lacks. And the scopes that other sessions share, or all that are stored
- * if it restarts. */
+/* Inside a transaction: the events that the advance's snapshot lacks of a session that is at `row`; the
+ * advance restarts if events were cut meanwhile, or pruned that it lacks. And the scopes that other sessions
+ * share, or all that are stored if it restarts. */
 SESLITE_PRIVATE int ses__read_missed(struct db *db, struct advance *advance, const struct session_row *row,
                                      ses_error *error);
 /* The same in two halves. The events up to `last`, which need not be there. */
@@ -55,8 +55,8 @@ SESLITE_PRIVATE int ses__scopes_take(struct query *asked, struct db *db, struct 
                                      ses_error *error);
 SESLITE_PRIVATE int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error);
 
-/* Makes the advance of a snapshot to the session at `row`, which is in another life of its log: events were cut from it, or
- * redacted. */
+/* Makes the advance of a snapshot to the session at `row`, which is in another life of its log: events were
+ * cut from it, or redacted. */
 SESLITE_PRIVATE int ses__read_advance(struct db *db, struct advance *advance, struct snapshot *snapshot,
                                       const struct session_row *row, ses_error *error);
 
@@ -68,11 +68,11 @@ SESLITE_PRIVATE int ses__contents_add(struct db *db, const struct create_op *op,
 SESLITE_PRIVATE int ses__refuse_existing(const ses_key *key, ses_error *error);
 
 /* ---- append.c */
-/* Inside a transaction, when all was checked and `row` and `before` are the session's: stores the drafts, and makes the
- * advance ready. */
+/* Inside a transaction, when all was checked and `row` and `before` are the session's: stores the drafts, and
+ * makes the advance ready. */
 SESLITE_PRIVATE int ses__append_store(struct db *db, struct append_op *op, ses_error *error);
-/* The drafts were stored otherwise, after the session was as `before` says: fills the results, and makes the advance
- * ready. */
+/* The drafts were stored otherwise, after the session was as `before` says: fills the results, and makes the
+ * advance ready. */
 SESLITE_PRIVATE int ses__append_stored(struct append_op *op, ses_error *error);
 
 /* ---- log.c: the history of a log */
@@ -83,8 +83,8 @@ SESLITE_PRIVATE int ses__log_check_epoch(const struct session_ref *ref, const st
 /* STALE: the session is not at the version that the caller expected; `flag` is what allows that. */
 SESLITE_PRIVATE int ses__log_set_stale_error(const struct session_row *row, int64_t expected,
                                              const char *flag, ses_error *error);
-/* The number of the last event that lies before the point, or of the last that could: from row.base_seq to row.last_seq.
- * NOTFOUND, with a message that says from where on history is known. */
+/* The number of the last event that lies before the point, or of the last that could: from row.base_seq to
+ * row.last_seq. NOTFOUND, with a message that says from where on history is known. */
 SESLITE_PRIVATE int ses__log_find_point(struct db *db, const struct session_ref *ref,
                                         const struct session_row *row, const struct point *point,
                                         int64_t *seq, ses_error *error);

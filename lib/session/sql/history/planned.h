@@ -3,24 +3,25 @@
  * and write only if the session has not changed since. Otherwise they plan again, and the last time inside
  * the write transaction, so that they always end.
  */
-#ifndef SESLITE_STORAGE_SQL_HISTORY_PLANNED_H
-#define SESLITE_STORAGE_SQL_HISTORY_PLANNED_H
+#ifndef SESLITE_SESSION_SQL_HISTORY_PLANNED_H
+#define SESLITE_SESSION_SQL_HISTORY_PLANNED_H
 
 #include "model/bonds.h"
 #include "model/event/log.h"
 #include "model/replay.h"
-#include "storage/door.h"
-#include "storage/sql/history/artifacts.h"
+#include "storage/sql/engine.h"
+#include "session/sql/history/artifacts.h"
 
 struct db;
 
 struct planned {
     const struct limits *limits;
     const struct session_ref *session;
-    /* Plans for the session, which is `row`, from the start. A code other than SES_OK is the result of the whole. */
+    /* Plans for the session, which is `row`, from the start. A code other than SES_OK is the result of the
+     * whole. */
     int (*plan)(struct db *db, void *context, const struct session_row *row, ses_error *error);
-    /* Brings the plan up to date; `*fits` is false where that takes another look at the log. NULL: it only fits a
-     * session that has not changed. */
+    /* Brings the plan up to date; `*fits` is false where that takes another look at the log. NULL: it only
+     * fits a session that has not changed. */
     int (*update)(struct db *db, void *context, const struct session_row *row, bool *fits, ses_error *error);
     /* Does what was planned. */
     int (*write)(struct db *db, void *context, const struct session_row *row, ses_error *error);
@@ -34,6 +35,22 @@ SESLITE_PRIVATE int ses__run_planned(struct storage *storage, const struct plann
 
 /* ---- prune_plan.c: how far a log may be pruned: found inside a transaction, and brought up to date in a
  * later one */
+
+/* A step: deletes about `limit` of the oldest events. */
+struct prune_op {
+    struct session_ref session;
+    unsigned which; /* SES_PRUNE_* */
+    int64_t keep;
+    int64_t before_us;
+    int64_t last_seq;
+    int64_t limit;
+    struct hash_seed seed;
+    struct erasure erasure;
+    /* out */
+    int64_t deleted;
+    bool more;
+    struct session_row row;
+};
 
 struct prune_plan {
     const struct prune_op *op;

@@ -1,4 +1,4 @@
-#include "storage/sql/history/planned.h"
+#include "session/sql/history/planned.h"
 
 #include "base/error.h"
 #include "model/event/log.h"
@@ -167,8 +167,8 @@ static bool note_target(struct prune_plan *plan, const struct event_row *row)
     return true;
 }
 
-/* Each body is read at most once, for what is wanted of it: the bonds of an event, and what it changes if this step is to
- * prune it. */
+/* Each body is read at most once, for what is wanted of it: the bonds of an event, and what it changes if
+ * this step is to prune it. */
 static int plan_event(struct prune_plan *plan, const struct event_row *row, ses_error *error)
 {
     const bool is_new = row->seq > plan->known;

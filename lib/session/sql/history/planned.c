@@ -1,8 +1,9 @@
-#include "storage/sql/history/planned.h"
+#include "session/sql/history/planned.h"
 
 #include "storage/sql/session/jobs.h"
 
-/* A session that others append to all the time may change during each of them; the last is made inside the write. */
+/* A session that others append to all the time may change during each of them; the last is made inside the
+ * write. */
 enum { MAX_PLANS = 3 };
 
 struct planned_run {

@@ -43,10 +43,11 @@ static int take_list(struct list_rows *rows, struct list_op *op, ses_error *erro
 /* ------------------------------------------------------------------------------------------- filters */
 
 /*
- * A page is found in one of two ways. If an index finds few sessions for the filter, these are looked at and sorted.
- * Otherwise the list is walked in its own order, in which the sessions of the page are not far apart if the many that match
- * are spread over it. (Measured in a file of 100,000 sessions: to look at a session takes one to two microseconds, and as much
- * for the label; a step of the walk to the next session takes one.)
+ * A page is found in one of two ways. If an index finds few sessions for the filter, these are looked at and
+ * sorted. Otherwise the list is walked in its own order, in which the sessions of the page are not far apart
+ * if the many that match are spread over it. (Measured in a file of 100,000 sessions: to look at a session
+ * takes one to two microseconds, and as much for the label; a step of the walk to the next session takes
+ * one.)
  */
 static const int64_t few_found[] = {
     [INDEX_NAMES] = 3000,
@@ -134,7 +135,8 @@ static int check_labels(const struct list_op *op, const struct db *db, ses_error
 
 /* ------------------------------------------------------------------------------------------ contents */
 
-/* The contents of a page's sessions, besides their rows: one statement for each, however many sessions there are. */
+/* The contents of a page's sessions, besides their rows: one statement for each, however many sessions there
+ * are. */
 struct contents_asked {
     struct query app; /* read once, and all sessions show it */
     struct query users;

@@ -1,5 +1,5 @@
 /* Rewinds the artifacts of a session. */
-#include "storage/sql/history/artifacts.h"
+#include "session/sql/history/artifacts.h"
 
 #include <inttypes.h>
 #include <stdio.h>

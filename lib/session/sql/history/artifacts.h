@@ -1,7 +1,7 @@
 /* The artifacts that the events of a log name, for operations that change the log (named_artifacts.c), and
  * those of a rewind (artifacts.c). */
-#ifndef SESLITE_STORAGE_SQL_HISTORY_ARTIFACTS_H
-#define SESLITE_STORAGE_SQL_HISTORY_ARTIFACTS_H
+#ifndef SESLITE_SESSION_SQL_HISTORY_ARTIFACTS_H
+#define SESLITE_SESSION_SQL_HISTORY_ARTIFACTS_H
 
 #include "storage/sql/rows/artifact.h"
 
@@ -50,8 +50,8 @@ SESLITE_PRIVATE void ses__named_artifacts_sort(struct named_artifacts *named);
 SESLITE_PRIVATE int ses__named_artifacts_remove(const struct named_artifacts *named, struct db *db,
                                                 int64_t user_id, const char *session, ses_error *error);
 
-/* The artifacts of a rewind: for each that was changed after the point, a new version that is the one of the point, or a
- * tombstone if there was none. */
+/* The artifacts of a rewind: for each that was changed after the point, a new version that is the one of the
+ * point, or a tombstone if there was none. */
 struct restored_artifacts {
     struct append_artifact_rows rows; /* the first member */
     struct named_artifacts named;

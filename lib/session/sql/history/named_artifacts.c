@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "model/event/artifacts.h"
 #include "model/event/stored_event.h"
-#include "storage/sql/history/artifacts.h"
+#include "session/sql/history/artifacts.h"
 #include "storage/sql/rows/event.h"
 
 void ses__named_artifacts_init(struct named_artifacts *named, const ses_allocator *allocator)
