@@ -169,24 +169,17 @@ static int add_answer(struct answering *work, const struct pending_call *call, s
     return code;
 }
 
-/* A response without an id answers the oldest call of its name, whichever is meant. */
-static bool can_be_answered(const ses_pending *pending, const struct pending_call *call)
-{
-    const ses_function *function = &call->function;
-    const struct span name = {function->name.text, function->name.len};
-
-    return function->id.len > 0 ||
-           ses__calls_find(&pending->open, (struct span){NULL, 0}, name) == &call->call;
-}
-
 static int answer_call(struct answering *work, ses_pending *pending, const struct pending_call *call,
                        int64_t *seq, ses_error *error)
 {
     const bool interrupts = !work->options.answer && work->options.response_count == 0;
+    const struct span none = {NULL, 0};
+    const struct span name = {call->function.name.text, call->function.name.len};
     ses_text response = {NULL, 0};
     int code = SES_OK;
 
-    if (!can_be_answered(pending, call))
+    /* A response without an id answers the oldest call of its name, whichever is meant. */
+    if (call->function.id.len == 0 && ses__calls_find(&pending->open, none, name) != &call->call)
         return SES_OK;
     find_response(work, &call->function, &response);
     if (!response.text && work->options.answer)
@@ -249,14 +242,8 @@ static int try_to_answer(struct answering *work, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------ once more */
 
-/* Another writer's event can change which calls are pending only if it has functions or is a rewind. */
-static bool may_matter(const ses_event *event)
-{
-    const struct event_row row = {.body = {event->json, event->json_len}};
-    return ses__stored_event_may_call(&row) || strstr(event->json, "rewind");
-}
-
-/* Looks at what was appended after that event. */
+/* Looks at the events after that one. Those of another writer can change which calls are pending only if they
+ * have functions or are rewinds. */
 static int look_at_later(const struct answering *work, int64_t seq, bool *matters, ses_error *error)
 {
     const ses_session *session = work->session;
@@ -269,8 +256,10 @@ static int look_at_later(const struct answering *work, int64_t seq, bool *matter
     int code = ses_cursor_open(ses__session_store(session), &key, &options, &cursor, error);
 
     if (code == SES_OK) {
-        while ((code = ses_cursor_next(cursor, &event, error)) == SES_ROW)
-            *matters = *matters || may_matter(event);
+        while ((code = ses_cursor_next(cursor, &event, error)) == SES_ROW) {
+            const struct event_row row = {.body = {event->json, event->json_len}};
+            *matters = *matters || ses__stored_event_may_call(&row) || strstr(event->json, "rewind") != NULL;
+        }
     }
     (void)ses_cursor_close(cursor, NULL); /* the walk has reported its errors */
     return code;

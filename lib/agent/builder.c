@@ -1,13 +1,13 @@
-/* Builds the JSON of an event, as the ADK writes it. */
+/* Builds the JSON of an event, as the ADK writes it, and appends it. */
 #include "agent/builder.h"
 
 #include <string.h>
 
 #include "base/argument.h"
 #include "base/error.h"
+#include "base/utf8.h"
 #include "json/reader.h"
 #include "json/writer.h"
-#include "base/utf8.h"
 #include "session/handle.h"
 
 /* How deep values are nested in an event. */
@@ -299,28 +299,22 @@ int ses_builder_field_string(ses_builder *builder, const char *field, const char
 
 /* ---------------------------------------------------------------------------------------- the event */
 
-static void add_content(const ses_builder *builder, struct buffer *json, size_t start)
-{
-    bool from_user = builder->only_responses || strcmp(builder->author, "user") == 0;
-
-    if (builder->content) {
-        add_fields(json, builder->content, RANK_CONTENT, RANK_COUNT, start);
-    } else if (builder->parts.len > 0) {
-        ses__buffer_add_word(json, json->len > start ? "," : "");
-        ses__buffer_add_word(json, "\"content\":{\"parts\":[");
-        ses__buffer_add(json, builder->parts.data, builder->parts.len);
-        ses__buffer_add_word(json, from_user ? "],\"role\":\"user\"}" : "],\"role\":\"model\"}");
-    }
-}
-
 const char *ses_builder_json(ses_builder *builder, size_t *len)
 {
     struct buffer *json = &builder->json;
+    const bool from_user = builder->only_responses || strcmp(builder->author, "user") == 0;
 
     ses__buffer_cut(json, 0);
     ses__buffer_add_word(json, "{");
     add_fields(json, builder->fields, 0, RANK_CONTENT, 1);
-    add_content(builder, json, 1);
+    if (builder->content) {
+        add_fields(json, builder->content, RANK_CONTENT, RANK_COUNT, 1);
+    } else if (builder->parts.len > 0) {
+        ses__buffer_add_word(json, json->len > 1 ? "," : "");
+        ses__buffer_add_word(json, "\"content\":{\"parts\":[");
+        ses__buffer_add(json, builder->parts.data, builder->parts.len);
+        ses__buffer_add_word(json, from_user ? "],\"role\":\"user\"}" : "],\"role\":\"model\"}");
+    }
     add_fields(json, builder->fields, RANK_CONTENT, RANK_ACTIONS, 1);
     ses__buffer_add_word(json, json->len > 1 ? "," : "");
     if (builder->invocation) {
@@ -338,4 +332,64 @@ const char *ses_builder_json(ses_builder *builder, size_t *len)
     if (len)
         *len = json->failed ? 0 : json->len;
     return json->failed ? NULL : json->data;
+}
+
+/* ---------------------------------------------------------------------------------------------- appending */
+
+/* Gives the event an id if it has none. */
+static int prepare_built(ses_builder *builder, ses_store *store, struct span *json, ses_error *error)
+{
+    const struct built_field *field = NULL;
+    char id[SES_ID_MAX + 1];
+    int code = ses__check_builder(builder, error);
+
+    if (code != SES_OK)
+        return code;
+    for (field = builder->fields; field && !(field->name_len == 2 && memcmp(field->bytes, "id", 2) == 0);)
+        field = field->next;
+    if (!field || field->bytes[field->name_len] != '"') { /* null counts as no id */
+        code = ses_store_make_id(store, id, sizeof id, error);
+        if (code == SES_OK)
+            code = ses_builder_field_string(builder, "id", id, SES_NUL, error);
+        if (code == SES_OK && strlen(id) < sizeof builder->made_id)
+            memcpy(builder->made_id, id, strlen(id) + 1);
+    }
+    if (code != SES_OK)
+        return code;
+    json->ptr = ses_builder_json(builder, &json->len);
+    return json->ptr ? SES_OK : ses__error_nomem(error);
+}
+
+/* The id is shown even if an earlier call made it, which has failed. */
+static int show_made_id(int code, const ses_builder *builder, ses_appended *appended)
+{
+    if ((code >= 0 || code == SES_UNKNOWN) && appended)
+        memcpy(appended->made_id, builder->made_id, sizeof appended->made_id);
+    return code;
+}
+
+int ses_builder_append(ses_builder *builder, ses_session *session, const ses_append_options *options,
+                       ses_appended *appended, ses_error *error)
+{
+    struct span json;
+    int code = ses__session_check(session, error);
+
+    if (code == SES_OK)
+        code = prepare_built(builder, ses__session_store(session), &json, error);
+    if (code != SES_OK)
+        return code;
+    code = ses_append(session, json.ptr, json.len, options, appended, error);
+    return show_made_id(code, builder, appended);
+}
+
+int ses_builder_append_by_key(ses_builder *builder, ses_store *store, const ses_key *key,
+                              const ses_append_options *options, ses_appended *appended, ses_error *error)
+{
+    struct span json;
+    int code = prepare_built(builder, store, &json, error);
+
+    if (code != SES_OK)
+        return code;
+    code = ses_append_by_key(store, key, json.ptr, json.len, options, appended, error);
+    return show_made_id(code, builder, appended);
 }

@@ -107,19 +107,6 @@ static struct member output_member(const struct output *output)
     return (struct member){output->key, {output->text.data, output->text.len}};
 }
 
-static int print_output(ses_store *store, const struct output *output, char **delta, size_t *len,
-                        ses_error *error)
-{
-    const struct member member = output_member(output);
-    struct buffer object;
-
-    ses__buffer_init_text(&object, ses__store_allocator(store));
-    ses__buffer_add(&object, "{", 1);
-    ses__json_add_member(&object, object.len, member.name, member.value);
-    ses__buffer_add(&object, "}", 1);
-    return ses__buffer_give(&object, SES_OK, delta, len, error);
-}
-
 int ses_output_delta(ses_store *store, const char *event, size_t event_len, const char *agent,
                      const char *key, char **delta, size_t *len, ses_error *error)
 {
@@ -136,8 +123,15 @@ int ses_output_delta(ses_store *store, const char *event, size_t event_len, cons
     if (code != SES_OK)
         return code;
     code = read_output(store, text, NULL, agent, &output, error);
-    if (code == SES_OK && output.saves)
-        code = print_output(store, &output, delta, len, error);
+    if (code == SES_OK && output.saves) {
+        const struct member member = output_member(&output);
+        struct buffer object;
+        ses__buffer_init_text(&object, ses__store_allocator(store));
+        ses__buffer_add(&object, "{", 1);
+        ses__json_add_member(&object, object.len, member.name, member.value);
+        ses__buffer_add(&object, "}", 1);
+        code = ses__buffer_give(&object, SES_OK, delta, len, error);
+    }
     output_free(&output);
     return code;
 }
@@ -234,17 +228,6 @@ static int append_output(ses_tracked *tracked, struct span event, const struct o
                                output->saves ? &last : NULL, options, appended, error);
 }
 
-/* The retry of an event that is part of the turn already adds nothing to it. */
-static void keep_turn(ses_tracked *tracked, struct output *output, int result, int64_t seq)
-{
-    if (output->turn.len == 0 || (result == SES_DUPLICATE && seq <= tracked->turn_seq))
-        return;
-    const struct buffer before = tracked->turn;
-    tracked->turn = output->turn;
-    tracked->turn_seq = seq;
-    output->turn = before;
-}
-
 int ses_output_append(ses_tracked *tracked, const char *event, size_t event_len, const char *agent,
                       const char *key, const ses_append_options *options, ses_appended *appended,
                       ses_error *error)
@@ -271,8 +254,14 @@ int ses_output_append(ses_tracked *tracked, const char *event, size_t event_len,
         if (result == SES_OK)
             result = append_output(tracked, text, &output, options, appended, error);
     }
-    if (result == SES_OK || result == SES_DUPLICATE)
-        keep_turn(tracked, &output, result, appended->seq);
+    /* The retry of an event that is part of the turn already adds nothing to it. */
+    if (output.turn.len > 0 &&
+        (result == SES_OK || (result == SES_DUPLICATE && appended->seq > tracked->turn_seq))) {
+        const struct buffer before = tracked->turn;
+        tracked->turn = output.turn;
+        tracked->turn_seq = appended->seq;
+        output.turn = before;
+    }
     output_free(&output);
     return result;
 }

@@ -66,21 +66,6 @@ struct function_part {
     struct span json;
 };
 
-static int check_function(ses_text id, ses_text name, ses_text json, bool is_response,
-                          struct function_part *function, ses_error *error)
-{
-    int code = ses__check_utf8(name.text, name.len, "name", &function->name, error);
-
-    function->id = (struct span){NULL, 0};
-    function->json = (struct span){"{}", 2};
-    if (code == SES_OK && id.text)
-        code = ses__check_utf8(id.text, id.len, "id", &function->id, error);
-    if (code == SES_OK && json.text)
-        code = ses__check_object(json.text, json.len, is_response ? "response" : "args", FUNCTION_JSON_DEPTH,
-                                 &function->json, error);
-    return code;
-}
-
 /* The ADK writes a call's arguments before its name, and a response after it. */
 static void add_function(struct buffer *parts, const struct function_part *function, bool is_response)
 {
@@ -104,12 +89,17 @@ static void add_function(struct buffer *parts, const struct function_part *funct
 static int put_function(ses_builder *builder, ses_text id, ses_text name, ses_text json, bool is_response,
                         ses_error *error)
 {
-    struct function_part function;
+    struct function_part function = {.id = {NULL, 0}, .json = {"{}", 2}};
     size_t before;
     int code = ses__check_builder(builder, error);
 
     if (code == SES_OK)
-        code = check_function(id, name, json, is_response, &function, error);
+        code = ses__check_utf8(name.text, name.len, "name", &function.name, error);
+    if (code == SES_OK && id.text)
+        code = ses__check_utf8(id.text, id.len, "id", &function.id, error);
+    if (code == SES_OK && json.text)
+        code = ses__check_object(json.text, json.len, is_response ? "response" : "args", FUNCTION_JSON_DEPTH,
+                                 &function.json, error);
     if (code == SES_OK)
         code = start_part(builder, &before, error);
     if (code != SES_OK)

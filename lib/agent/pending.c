@@ -94,26 +94,20 @@ void ses__pending_answered(ses_pending *pending, const struct pending_call *call
 
 /* ------------------------------------------------------------------------------------------- one event */
 
-/* Marks the calls of that id in the event whose calls were added last. */
-static void mark_calls(const struct pending_event *event, struct span id)
-{
-    struct call *call = ses__calls_find(event->open, id, (struct span){NULL, 0});
-    struct pending_call *own = (struct pending_call *)call;
-
-    for (; own && own->event == event && !own->is_long_running; own = (struct pending_call *)own->call.next)
-        own->is_long_running = true;
-}
-
+/* Marks the calls of an id in the event, whose calls were added last. */
 static int mark_long_running(void *into, const struct json_found *found, ses_error *error)
 {
     struct pending_event *event = into;
-    struct span id;
+    struct pending_call *own = NULL;
+    struct span id = {NULL, 0};
 
     if (found->type != JSON_STRING)
         return ses__json_pass(found, error);
     int code = ses__json_take_name(found, &event->arena, &id, error);
     if (code == SES_OK && id.len > 0)
-        mark_calls(event, id);
+        own = (struct pending_call *)ses__calls_find(event->open, id, (struct span){NULL, 0});
+    for (; own && own->event == event && !own->is_long_running; own = (struct pending_call *)own->call.next)
+        own->is_long_running = true;
     return code;
 }
 
@@ -136,20 +130,12 @@ static const struct json_object pending_event_fields = {
         {"isolationScope", "isolation_scope", JSON_MAY_BE(JSON_STRING), take_scope, NULL}),
 };
 
-/* The event was read before, so this cannot fail on its text. */
-static int read_event_fields(struct pending_event *event, ses_error *error)
-{
-    struct json_reader reader;
-
-    ses__json_start(&reader, event->event->json, event->event->json_len);
-    reader.lenient = true;
-    return ses__json_read_object(&reader, &pending_event_fields, event, error);
-}
-
 /* Within an event, responses come before calls. */
 static int match_functions(ses_pending *pending, struct pending_event *event,
                            const struct stored_event *stored, ses_error *error)
 {
+    struct json_reader reader;
+
     for (size_t i = 0; i < stored->function_count; i++) {
         if (stored->functions[i].is_response)
             answer_pending_calls(pending, stored->functions[i].id, stored->functions[i].name);
@@ -158,7 +144,12 @@ static int match_functions(ses_pending *pending, struct pending_event *event,
         if (!stored->functions[i].is_response && !add_pending_call(pending, event, &stored->functions[i], i))
             return ses__error_nomem(error);
     }
-    return event->calls > 0 ? read_event_fields(event, error) : SES_OK;
+    if (event->calls == 0)
+        return SES_OK;
+    /* The event was read before, so this cannot fail on its text. */
+    ses__json_start(&reader, event->event->json, event->event->json_len);
+    reader.lenient = true;
+    return ses__json_read_object(&reader, &pending_event_fields, event, error);
 }
 
 static int read_pending_event(ses_pending *pending, struct pending_event *event, const struct event_row *row,
@@ -204,19 +195,6 @@ static int match_event(ses_pending *pending, const ses_event *read, ses_error *e
 
 /* ---------------------------------------------------------------------------------------------- the log */
 
-static int match_all(ses_pending *pending, ses_cursor *cursor, ses_error *error)
-{
-    const ses_event *event = NULL;
-    int code;
-
-    while ((code = ses__begun_cursor_next(cursor, &event, error)) == SES_ROW) {
-        code = match_event(pending, event, error);
-        if (code != SES_OK)
-            return code;
-    }
-    return code;
-}
-
 /* If the stored session is the handle's now, it also was when the cursor was opened. */
 static int check_handle(const ses_session *handle, ses_store *store, const ses_key *key,
                         const struct limits *limits, ses_error *error)
@@ -237,44 +215,36 @@ static int read_log(ses_pending *pending, ses_store *store, const ses_key *key, 
 {
     const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
     const ses_cursor_options options = {.size = sizeof options, .range = &live, LEFT_OF(limits)};
+    const ses_event *event = NULL;
     ses_cursor *cursor = NULL;
     int code = ses__begun_cursor_open(store, key, &options, &cursor, error);
 
     if (code == SES_OK && handle)
         code = check_handle(handle, store, key, limits, error);
-    if (code == SES_OK)
-        code = match_all(pending, cursor, error);
+    while (code == SES_OK && (code = ses__begun_cursor_next(cursor, &event, error)) == SES_ROW)
+        code = match_event(pending, event, error);
     (void)ses_cursor_close(cursor, NULL); /* the walk has reported its errors */
     return code;
 }
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-static ses_pending *pending_new(ses_store *store)
-{
-    const ses_allocator *allocator = ses__store_allocator(store);
-    ses_pending *pending = ses__memory_zeroed(allocator, sizeof *pending);
-
-    if (pending) {
-        pending->allocator = *allocator;
-        pending->open =
-            (struct calls){.allocator = &pending->allocator, .seed = ses__store_seed(store), .forgets = true};
-    }
-    return pending;
-}
-
 static int make_pending(ses_store *store, const ses_key *key, const ses_session *handle,
                         const ses_call_options *options, ses_pending **pending, ses_error *error)
 {
+    const ses_allocator *allocator = ses__store_allocator(store);
     ses_call_options own;
     int code = ses__take_flagged(&own, sizeof own, options, 0, "call options", error);
 
     if (code != SES_OK)
         return code;
     const struct limits limits = ses__limits(store, own.timeout_ms, own.cancel);
-    ses_pending *fresh = pending_new(store);
+    ses_pending *fresh = ses__memory_zeroed(allocator, sizeof *fresh);
     if (!fresh)
         return ses__error_nomem(error);
+    fresh->allocator = *allocator;
+    fresh->open =
+        (struct calls){.allocator = &fresh->allocator, .seed = ses__store_seed(store), .forgets = true};
     code = read_log(fresh, store, key, handle, &limits, error);
     drop_answered_calls(fresh);
     if (code == SES_OK)

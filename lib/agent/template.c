@@ -1,15 +1,15 @@
 /* Instruction templates: text in which {name} is replaced by a value of the state. */
-#include "agent/identifier.h"
-#include "agent/template_artifact.h"
+#include "agent/identifier_table.h"
 #include "agent/tracked.h"
 
 #include <string.h>
 
 #include "base/argument.h"
 #include "base/error.h"
-#include "json/reader.h"
 #include "base/utf8.h"
+#include "json/reader.h"
 #include "model/state/state.h"
+#include "seslite_artifact.h"
 #include "session/handle.h"
 
 /* The value of a key, or SES_ABSENT. */
@@ -29,6 +29,40 @@ struct renderer {
 
 /* ------------------------------------------------------------------------------------------- names */
 
+enum { IDENTIFIER_CONTINUES = 1, IDENTIFIER_STARTS = 2 };
+
+/* Returns the kind of the last run that begins at the character or before it. */
+static unsigned kind_above_ascii(uint32_t character)
+{
+    size_t low = 0;
+    size_t high = sizeof identifier_runs / sizeof identifier_runs[0];
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (identifier_runs[middle] >> 2 <= character)
+            low = middle;
+        else
+            high = middle;
+    }
+    return identifier_runs[low] & (IDENTIFIER_CONTINUES | IDENTIFIER_STARTS);
+}
+
+/* Returns the length in bytes of the character at `text`, which is valid UTF-8, if it may do that in an
+ * identifier, as Python's str.isidentifier defines them, otherwise 0. */
+static size_t identifier_len(const char *text, unsigned kind)
+{
+    const unsigned char first = (unsigned char)text[0];
+    const size_t len = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    const bool is_letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '_';
+    unsigned own = is_letter                      ? IDENTIFIER_STARTS | IDENTIFIER_CONTINUES
+                   : first >= '0' && first <= '9' ? IDENTIFIER_CONTINUES
+                                                  : 0;
+
+    if (first >= 0x80)
+        own = kind_above_ascii(ses__utf8_decode(text, len));
+    return own & kind ? len : 0;
+}
+
 enum name_kind { NAME_NONE, NAME_KEY, NAME_DOTTED, NAME_ARTIFACT };
 
 struct placeholder {
@@ -45,12 +79,12 @@ static enum name_kind kind_of(struct span name)
     enum name_kind kind = NAME_KEY;
 
     (void)ses__scope_of(name, &key);
-    size_t at = key.len > 0 ? ses__identifier_len(key.ptr, IDENTIFIER_STARTS) : 0;
+    size_t at = key.len > 0 ? identifier_len(key.ptr, IDENTIFIER_STARTS) : 0;
     if (at == 0)
         return NAME_NONE;
     while (at < key.len) {
         const bool dot = key.ptr[at] == '.';
-        const size_t len = dot ? 1 : ses__identifier_len(key.ptr + at, IDENTIFIER_CONTINUES);
+        const size_t len = dot ? 1 : identifier_len(key.ptr + at, IDENTIFIER_CONTINUES);
         if (len == 0)
             return NAME_NONE;
         if (dot)
@@ -160,6 +194,30 @@ static int put_key(struct renderer *renderer, const struct placeholder *placehol
 
 /* ---------------------------------------------------------------------------------------- artifacts */
 
+/* No model reads more. */
+#define MAX_RENDERED_BYTES (INT64_C(64) << 20)
+
+/* Reads an artifact of the session, or of its user, from the store, as a ses_artifact_reader does. */
+static int read_artifact(const ses_session *session, const char *name, char **text, size_t *len,
+                         ses_error *error)
+{
+    const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
+    ses_store *store = ses__session_store(session);
+    ses_artifact *artifact = NULL;
+    int code = ses_artifact_open_by_key(store, &key, name, NULL, &artifact, error);
+    const int64_t size = code == SES_OK ? ses_artifact_info_of(artifact)->size : 0;
+
+    if (size > MAX_RENDERED_BYTES)
+        code = ses__error_set(error, SES_LIMIT, "it has %lld bytes, more than 64 MiB", (long long)size);
+    if (code == SES_OK) {
+        *text = ses__memory_text(ses__store_allocator(store), (size_t)size);
+        code =
+            *text ? ses_artifact_read(artifact, 0, *text, (size_t)size, len, error) : ses__error_nomem(error);
+    }
+    ses_artifact_close(artifact);
+    return code;
+}
+
 /* Calls the callback, and checks that it keeps its contract; or reads the artifact from the store. */
 static int ask_for_artifact(struct renderer *renderer, const char *name, char **text, size_t *len,
                             ses_error *error)
@@ -170,7 +228,7 @@ static int ask_for_artifact(struct renderer *renderer, const char *name, char **
     ses__error_clear(&own);
     code = renderer->options.artifacts
                ? renderer->options.artifacts(renderer->options.artifacts_context, name, text, len, &own)
-               : ses__template_artifact(renderer->session, name, text, len, &own);
+               : read_artifact(renderer->session, name, text, len, &own);
     if (code != SES_OK) {
         code = ses__error_called(error, code, 0, &own, "reads artifacts");
         ses__error_prefix(error, "the artifact \"%.200s\": ", name);
@@ -217,13 +275,6 @@ static const char *after_run(const char *p, const char *end, char byte)
     return p;
 }
 
-static const char *next_brace(const char *p, const char *end)
-{
-    while (p < end && *p != '{' && *p != '}')
-        p++;
-    return p;
-}
-
 /* Handles the text that an opening brace starts, and sets where to continue. */
 static int render_braces(struct renderer *renderer, const char **at, ses_error *error)
 {
@@ -231,9 +282,11 @@ static int render_braces(struct renderer *renderer, const char **at, ses_error *
     const char *from = *at;
     const char *inside = after_run(from, renderer->end, '{');
     bool starts = runs || inside - from == 1; /* a brace next to another does not start anything */
-    const char *closing = starts ? next_brace(inside, renderer->end) : inside;
+    const char *closing = inside;
     int code = SES_OK;
 
+    while (starts && closing < renderer->end && *closing != '{' && *closing != '}')
+        closing++;
     *at = closing;
     if (starts && closing < renderer->end && *closing == '}') {
         struct placeholder placeholder =

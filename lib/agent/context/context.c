@@ -45,18 +45,6 @@ static int add_context_event(struct context_work *work, const ses_event *event,
     return SES_OK;
 }
 
-static int read_context_event(struct context_work *work, const ses_event *event, struct stored_event *stored,
-                              bool visible_only, ses_error *error)
-{
-    const struct event_row row = {.seq = event->seq, .body = {event->json, event->json_len}};
-    bool wanted = true;
-    int code = ses__stored_event_read(stored, &row, STORED_CONTENT | STORED_COMPACTION, error);
-
-    if (code == SES_OK && visible_only)
-        code = ses__event_is_visible(event, stored, &wanted, error);
-    return code == SES_OK && wanted ? add_context_event(work, event, stored, error) : code;
-}
-
 /* Fills the events and functions from the live events of the session; with `visible_only`, without those that
  * no model sees. CORRUPT: an event cannot be read. */
 static int read_live_events(struct context_work *work, const ses_session *session, bool visible_only,
@@ -70,10 +58,18 @@ static int read_live_events(struct context_work *work, const ses_session *sessio
     if (!work->events)
         return ses__error_nomem(error);
     ses__stored_event_init(&stored, &work->arena);
-    for (size_t i = 0; i < count && code == SES_OK; i++)
+    for (size_t i = 0; i < count && code == SES_OK; i++) {
+        const ses_event *event = ses_session_event(session, i);
+        const struct event_row row = {.seq = event->seq, .body = {event->json, event->json_len}};
+        bool wanted = true;
         code = ses__limits_passed(limits)
                    ? ses__limits_refuse(ses_session_id(session), error)
-                   : read_context_event(work, ses_session_event(session, i), &stored, visible_only, error);
+                   : ses__stored_event_read(&stored, &row, STORED_CONTENT | STORED_COMPACTION, error);
+        if (code == SES_OK && visible_only)
+            code = ses__event_is_visible(event, &stored, &wanted, error);
+        if (code == SES_OK && wanted)
+            code = add_context_event(work, event, &stored, error);
+    }
     ses__stored_event_free(&stored);
     return code;
 }

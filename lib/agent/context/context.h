@@ -64,12 +64,10 @@ struct context_work {
 SESLITE_PRIVATE int ses__event_is_visible(const ses_event *event, const struct stored_event *stored,
                                           bool *visible, ses_error *error);
 
-/* ---- context_compact.c */
+/* ---- summaries.c */
 
 /* Fills the places: summaries replace the events that they cover. False: out of memory. */
 SESLITE_PRIVATE bool ses__context_compact(struct context_work *work);
-
-/* ---- context_recall.c */
 
 /* Adds to the places the calls that a summary covers without their response, and the responses to the other
  * calls of the same events. The seed is the store's. False: out of memory. */
