@@ -4,44 +4,31 @@
 #include "artifact/attached.h"
 #include "base/error.h"
 
-static ses_artifacts *artifacts_of(struct append_artifacts *base)
-{
-    return (ses_artifacts *)base;
-}
-
-static int check_artifacts_key(const ses_artifacts *artifacts, const ses_key *key, ses_error *error)
-{
-    const ses_key *own = &artifacts->key;
-    const bool same = strcmp(own->app, key->app) == 0 && strcmp(own->user, key->user) == 0 &&
-                      strcmp(own->session, key->session) == 0;
-
-    return same
-               ? SES_OK
-               : ses__error_set(
-                     error, SES_MISUSE,
-                     "append options: the artifacts were opened for the session %.100s/%.100s/%.100s (app/user/session)",
-                     own->app, own->user, own->session);
-}
-
 static int prepare_artifacts(struct append_artifacts *base, const struct session_call *at,
                              const struct limits *limits, struct span event, struct span *text,
                              ses_error *error)
 {
-    ses_artifacts *artifacts = artifacts_of(base);
+    ses_artifacts *artifacts = (ses_artifacts *)base;
+    const ses_key *own = &artifacts->key;
+    const bool is_of_session = strcmp(own->app, at->key.app) == 0 && strcmp(own->user, at->key.user) == 0 &&
+                               strcmp(own->session, at->key.session) == 0;
     struct span id = {NULL, 0};
     struct artifact_outline outline;
-    int code = check_artifacts_key(artifacts, &at->key, error);
 
     *text = event;
     base->rows.outrun = false;
     for (size_t i = 0; i < artifacts->count; i++)
         artifacts->items[i]->asked = false;
     ses__arena_reset(&artifacts->texts);
+    if (!is_of_session)
+        return ses__error_set(
+            error, SES_MISUSE,
+            "append options: the artifacts were opened for the session %.100s/%.100s/%.100s (app/user/session)",
+            own->app, own->user, own->session);
     /* A text that is not an event stays as it is: the append says what is wrong with it. */
-    if (code != SES_OK || !ses__artifact_outline(event, &outline) ||
-        !ses__attached_can_be_object(outline.actions))
-        return code;
-    code = ses__attached_take_inline(artifacts, event, &outline, error);
+    if (!ses__artifact_outline(event, &outline) || !ses__attached_can_be_object(outline.actions))
+        return SES_OK;
+    int code = ses__attached_take_inline(artifacts, event, &outline, error);
     if (code != SES_OK || artifacts->count == 0)
         return code;
     if (!ses__attached_can_be_object(outline.delta))

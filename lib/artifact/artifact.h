@@ -7,7 +7,7 @@
 #include "session/session.h"
 #include "storage/sql/rows/artifact.h"
 
-/* ---- place.c: whose artifact it is, and its name */
+/* ---- place.c: the owner of an artifact, and its name */
 
 /* A call about an artifact, or (no name) about all of a session. Must not be moved. */
 struct artifact_call {
@@ -33,7 +33,7 @@ SESLITE_PRIVATE int ses__artifact_make_owner(struct db *db, const struct artifac
                                              struct artifact_owner *owner, ses_error *error);
 SESLITE_PRIVATE int ses__artifact_absent(const struct artifact_call *call, ses_error *error);
 
-/* ---- uri.c: addresses of artifacts */
+/* ---- uri.c: addresses of artifacts, and the properties of a version */
 
 /* Returns the address of a version, in the arena. NULL: out of memory. */
 SESLITE_PRIVATE char *ses__artifact_uri(struct arena *arena, const struct artifact_call *call,
@@ -46,8 +46,7 @@ SESLITE_PRIVATE int ses__artifact_check_uri(const struct artifact_call *call, st
 SESLITE_PRIVATE int ses__artifact_follow_uri(struct artifact_call *call, const struct limits *limits,
                                              struct span uri, int64_t *version, ses_error *error);
 
-/* ---- info.c: what callers see of a version */
-
+/* The properties of a version that callers see. */
 struct artifact_info {
     ses_artifact_info shown;
     int64_t content_id;

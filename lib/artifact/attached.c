@@ -33,16 +33,6 @@ int ses_artifacts_open(ses_store *store, const ses_key *key, ses_artifacts **art
     return ses__store_end(store, code);
 }
 
-/* The bytes are kept until the append, however long the caller keeps theirs. */
-static int keep_bytes(struct artifact_new *fresh, ses_error *error)
-{
-    if (fresh->buffer || !fresh->blob.bytes)
-        return SES_OK;
-    fresh->buffer = ses__memory_copy(fresh->allocator, fresh->blob.bytes, (size_t)fresh->blob.size);
-    fresh->blob.bytes = fresh->buffer;
-    return fresh->buffer ? SES_OK : ses__error_nomem(error);
-}
-
 static int keep_metadata(struct artifact_new *fresh, struct arena *arena, ses_error *error)
 {
     const char **const words[] = {&fresh->options.mime_type, &fresh->options.display_name};
@@ -77,11 +67,15 @@ static int add_artifact(ses_artifacts *artifacts, const char *name, const void *
     item->call.at = (struct session_call){.store = artifacts->store, .key = artifacts->key};
     item->call.at.ref.key = &item->call.at.key;
     item->fresh.allocator = allocator;
+    struct blob *blob = &item->fresh.blob;
     int code = ses__artifact_take_name(&item->call, name, error);
     if (code == SES_OK)
         code = ses__artifact_upload(&item->fresh, &item->call, bytes, len, options, error);
-    if (code == SES_OK)
-        code = keep_bytes(&item->fresh, error);
+    /* The bytes are kept until the append, however long the caller keeps theirs. */
+    if (code == SES_OK && blob->bytes && !item->fresh.buffer) {
+        blob->bytes = item->fresh.buffer = ses__memory_copy(allocator, blob->bytes, (size_t)blob->size);
+        code = blob->bytes ? SES_OK : ses__error_nomem(error);
+    }
     if (code == SES_OK)
         code = keep_metadata(&item->fresh, &artifacts->arena, error);
     if (code == SES_OK) {

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "artifact/artifact.h"
-#include "artifact/offload.h"
-#include "model/event/artifacts.h"
 #include "session/append_artifacts.h"
 
 struct attached {
@@ -21,6 +19,23 @@ struct attached {
     bool asked;
     struct artifact_rows newest;
     struct query same;
+};
+
+/* An `inlineData` of a part of the event. */
+struct inline_data {
+    size_t start; /* the member in the event's text, from its key on */
+    size_t end;
+    size_t part;              /* its number, from 0 on */
+    struct span data;         /* decoded, in the arena */
+    struct span mime_type;    /* as JSON, in quotes; without a pointer: absent */
+    struct span display_name; /* likewise */
+};
+
+struct inline_data_list {
+    const ses_allocator *allocator;
+    struct inline_data *items;
+    size_t count;
+    size_t capacity;
 };
 
 struct ses_artifacts {

@@ -5,6 +5,48 @@
 #include "artifact/attached.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "json/base64.h"
+
+/* False: out of memory. */
+static bool add_inline_item(struct inline_data_list *list, const struct part_data *part, size_t number,
+                            const char *event, size_t limit, struct arena *arena)
+{
+    struct inline_data item = {.part = number,
+                               .start = (size_t)(part->whole.ptr - event),
+                               .end = (size_t)(part->whole.ptr + part->whole.len - event),
+                               .mime_type = part->mime_type,
+                               .display_name = part->display_name};
+    const struct json_string string = ses__json_string_of(part->source);
+
+    if (string.escaped)
+        return true;
+    char *out = ses__arena_new(arena, string.raw.len);
+    if (!out || !LIST_GROW(list->allocator, list))
+        return false;
+    item.data.ptr = out;
+    if (ses__base64_decode(string.raw, out, &item.data.len) && item.data.len > limit)
+        list->items[list->count++] = item;
+    return true;
+}
+
+/* Finds those with more than `limit` bytes. Inline data that is not valid base64 stays where it is. False:
+ * out of memory. */
+static bool find_inline_data(struct inline_data_list *list, struct span event, size_t limit,
+                             struct arena *arena)
+{
+    struct part_walk parts;
+    struct span part;
+    bool ok = true;
+
+    list->count = 0;
+    ses__parts_open(&parts, ses__event_content(event));
+    for (size_t number = 0; ok && ses__parts_next(&parts, &part); number++) {
+        const struct part_data data = ses__part_inline_data(part);
+        if (data.source.ptr && data.source.len / 4 * 3 > limit)
+            ok = add_inline_item(list, &data, number, event.ptr, limit, arena);
+    }
+    return ok;
+}
 
 void ses__attached_drop_inline(ses_artifacts *artifacts)
 {
@@ -88,8 +130,7 @@ int ses__attached_take_inline(ses_artifacts *artifacts, struct span event,
     ses__attached_drop_inline(artifacts);
     if (artifacts->offload_bytes < 0 || outline->partial)
         return SES_OK;
-    if (!ses__inline_data_find(&artifacts->inlined, event, (size_t)artifacts->offload_bytes,
-                               &artifacts->texts))
+    if (!find_inline_data(&artifacts->inlined, event, (size_t)artifacts->offload_bytes, &artifacts->texts))
         return ses__error_nomem(error);
     for (size_t i = 0; i < artifacts->inlined.count && code == SES_OK; i++)
         code = add_inlined(artifacts, i, outline, error);

@@ -8,14 +8,6 @@
 #include "json/edits.h"
 #include "json/writer.h"
 
-static void add_version(struct buffer *json, const size_t start, struct span name, int64_t version)
-{
-    char number[32];
-    const int len = snprintf(number, sizeof number, "%" PRId64, version);
-
-    ses__json_add_member(json, start, name, (struct span){number, (size_t)len});
-}
-
 /* The last of several of one name is the one that counts. */
 static bool is_last(const ses_artifacts *artifacts, size_t index)
 {
@@ -55,9 +47,12 @@ static void add_delta(struct buffer *json, const ses_artifacts *artifacts, struc
         ses__buffer_add(json, value.ptr, value.len);
     }
     for (size_t i = 0; i < artifacts->count; i++) {
+        const struct attached *item = artifacts->items[i];
+        char number[32];
+        const int len = snprintf(number, sizeof number, "%" PRId64, item->version);
         if (is_last(artifacts, i))
-            add_version(json, start, ses__span_of(artifacts->items[i]->call.name),
-                        artifacts->items[i]->version);
+            ses__json_add_member(json, start, ses__span_of(item->call.name),
+                                 (struct span){number, (size_t)len});
     }
     ses__buffer_add_word(json, "}");
 }

@@ -21,18 +21,16 @@ static int64_t count_later_versions(const ses_artifacts *artifacts, size_t index
 }
 
 /* The versions that a stored event names; an artifact that it does not name keeps -1. */
-static int take_stored_versions(const struct versioning *versioning, struct span body, ses_error *error)
+static void take_stored_versions(ses_artifacts *artifacts, struct span body)
 {
-    ses_artifacts *artifacts = versioning->artifacts;
     struct artifact_outline outline;
     struct artifact_delta_walk walk;
     struct json_string name;
     struct span value;
     int64_t version;
 
-    (void)error;
     if (!ses__artifact_outline(body, &outline))
-        return SES_OK;
+        return;
     ses__artifact_delta_open(&walk, outline.delta);
     while (ses__artifact_delta_next(&walk, &name, &value, &version)) {
         for (size_t i = 0; i < artifacts->count; i++) {
@@ -43,18 +41,6 @@ static int take_stored_versions(const struct versioning *versioning, struct span
                 item->older_version = version;
         }
     }
-    return SES_OK;
-}
-
-static int find_stored_versions(const struct versioning *versioning, struct event_rows *rows,
-                                int64_t session_id, ses_error *error)
-{
-    struct event_row event;
-
-    rows->session_id = session_id;
-    if (ses__event_rows_next(rows, &event))
-        ses__query_keep(&rows->query, take_stored_versions(versioning, event.body, error));
-    return ses__event_rows_close(rows);
 }
 
 struct artifact_owner ses__attached_owner(const ses_artifacts *artifacts, const struct attached *item,
@@ -141,12 +127,13 @@ static int run_versioning(struct db *db, void *context, ses_error *error)
     ses_artifacts *artifacts = versioning->artifacts;
     const struct session_ref ref = {.key = &artifacts->key};
     struct session_row session;
-    struct event_rows event;
+    struct event_rows rows;
+    struct event_row event;
     struct query query;
     int code = ses__session_ask(&query, db, &ref, &session, error);
 
     if (code == SES_OK && versioning->id.ptr)
-        ses__event_row_open(&event, db, session.id, versioning->id, error);
+        ses__event_row_open(&rows, db, session.id, versioning->id, error);
     for (size_t i = 0; i < artifacts->count; i++) {
         artifacts->items[i]->version = artifacts->items[i]->older_version = -1;
         if (ses__db_asks_ahead(db))
@@ -156,8 +143,12 @@ static int run_versioning(struct db *db, void *context, ses_error *error)
         ses__db_ask_last(db);
         code = ses__session_take(&query, &ref, &session);
     }
-    if (code == SES_OK && versioning->id.ptr)
-        code = find_stored_versions(versioning, &event, session.id, error);
+    if (code == SES_OK && versioning->id.ptr) {
+        rows.session_id = session.id;
+        if (ses__event_rows_next(&rows, &event))
+            take_stored_versions(artifacts, event.body);
+        code = ses__event_rows_close(&rows);
+    }
     if (code == SES_OK)
         code = find_versions(db, artifacts, session.user_id, error);
     return code == SES_NOTFOUND ? SES_OK : code; /* the append says what is missing */

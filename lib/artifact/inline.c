@@ -42,20 +42,6 @@ static void add_word_of(struct buffer *out, const char *name, struct span json, 
         ses__buffer_add_word(out, ",");
 }
 
-static int add_inline_data(struct buffer *out, const struct part_data *file, ses_artifact *artifact,
-                           ses_error *error)
-{
-    const ses_artifact_info *info = ses_artifact_info_of(artifact);
-
-    ses__buffer_add_word(out, "\"inlineData\":{");
-    add_word_of(out, "\"mimeType\":", file->mime_type, info->mime_type);
-    add_word_of(out, "\"displayName\":", file->display_name, info->display_name);
-    ses__buffer_add_word(out, "\"data\":\"");
-    const int code = add_base64(out, artifact, error);
-    ses__buffer_add_word(out, "\"}");
-    return code;
-}
-
 /* True if the delta names that version, or a later one. An event that saves several versions names the
  * last. */
 static bool names_version(struct artifact_inlining *inlining, struct span delta, struct span name,
@@ -118,12 +104,6 @@ static int open_reference(struct artifact_inlining *inlining, const struct part_
                : SES_ABSENT;
 }
 
-static bool stays_reference(int code)
-{
-    return code == SES_ABSENT || code == SES_NOTFOUND || code == SES_INVALID || code == SES_RANGE ||
-           code == SES_UNSUPPORTED;
-}
-
 /* `*copied` bytes of the content are in `out`, or replaced by what is there. */
 static int replace_reference(struct artifact_inlining *inlining, const struct part_data *file,
                              struct span content, struct span delta, struct buffer *out, size_t *copied,
@@ -135,8 +115,14 @@ static int replace_reference(struct artifact_inlining *inlining, const struct pa
     int code = open_reference(inlining, file, delta, &artifact, error);
 
     if (code == SES_OK) {
+        const ses_artifact_info *info = ses_artifact_info_of(artifact);
         ses__buffer_add(out, content.ptr + *copied, at - *copied);
-        code = add_inline_data(out, file, artifact, error);
+        ses__buffer_add_word(out, "\"inlineData\":{");
+        add_word_of(out, "\"mimeType\":", file->mime_type, info->mime_type);
+        add_word_of(out, "\"displayName\":", file->display_name, info->display_name);
+        ses__buffer_add_word(out, "\"data\":\"");
+        code = add_base64(out, artifact, error);
+        ses__buffer_add_word(out, "\"}");
     }
     if (code == SES_OK) {
         *copied = at + file->whole.len;
@@ -145,9 +131,10 @@ static int replace_reference(struct artifact_inlining *inlining, const struct pa
         ses__buffer_take_back(out, start);
     }
     ses_artifact_close(artifact);
-    if (!stays_reference(code))
+    if (code != SES_ABSENT && code != SES_NOTFOUND && code != SES_INVALID && code != SES_RANGE &&
+        code != SES_UNSUPPORTED)
         return code;
-    ses__error_clear(error);
+    ses__error_clear(error); /* the reference stays */
     return SES_OK;
 }
 

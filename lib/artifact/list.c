@@ -42,7 +42,7 @@ static void open_part(struct artifact_rows *rows, struct db *db, const struct li
         ses__artifact_names_open(rows, db, &whose, ses__span_of(listing->after), limit, error);
 }
 
-/* It is of what was asked for: else pages of a damaged table would go on without end. */
+/* Checks that the row is one of the part: the pages of a damaged table could go on without end. */
 static int check_place(const struct listing *listing, const struct artifact_row *row, ses_error *error)
 {
     if (listing->call->name[0] ? row->version >= listing->first_version
@@ -121,27 +121,20 @@ static int run_listing(struct db *db, void *context, ses_error *error)
 
 /* --------------------------------------------------------------------------------------------- the calls */
 
-static int take_list_options(const ses_artifact_list_options *given, ses_artifact_list_options *own,
-                             ses_error *error)
-{
-    int code = ses__take_options(own, sizeof *own, given, "artifact list options", error);
-
-    if (code == SES_OK && own->limit > ARTIFACTS_MAX)
-        code =
-            ses__error_set(error, SES_INVALID, "artifact list options: limit is more than %d", ARTIFACTS_MAX);
-    if (code == SES_OK && own->first_version < 0)
-        code = ses__error_set(error, SES_INVALID, "artifact list options: first_version is negative");
-    return code == SES_OK && own->after ? ses__check_id(own->after, "artifact list options: after,", error)
-                                        : code;
-}
-
 static int list_artifacts(const struct artifact_call *call, const ses_artifact_list_options *given,
                           ses_artifact_list **list, ses_error *error)
 {
     ses_store *store = call->at.store;
     ses_artifact_list_options options;
-    int code = take_list_options(given, &options, error);
+    int code = ses__take_options(&options, sizeof options, given, "artifact list options", error);
 
+    if (code == SES_OK && options.limit > ARTIFACTS_MAX)
+        code =
+            ses__error_set(error, SES_INVALID, "artifact list options: limit is more than %d", ARTIFACTS_MAX);
+    if (code == SES_OK && options.first_version < 0)
+        code = ses__error_set(error, SES_INVALID, "artifact list options: first_version is negative");
+    if (code == SES_OK && options.after)
+        code = ses__check_id(options.after, "artifact list options: after,", error);
     if (code != SES_OK)
         return code;
     ses_artifact_list *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);

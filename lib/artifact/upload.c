@@ -194,17 +194,6 @@ static int run_writing(struct db *db, void *context, ses_error *error)
     return code;
 }
 
-/* Whether a piece was stored may be unknown; of the artifact it is not. */
-static int refuse_piece(int code, const char *name, ses_error *error)
-{
-    if (code != SES_UNKNOWN)
-        return code;
-    ses__error_prefix(error, "artifact \"%.100s\": it is not saved: ", name);
-    if (error)
-        error->code = SES_IO;
-    return SES_IO;
-}
-
 /* Writes the pieces, of which this is the first, and all are more than one. */
 static int write_pieces(struct source *source, struct span piece, ses_error *error)
 {
@@ -219,8 +208,14 @@ static int write_pieces(struct source *source, struct span piece, ses_error *err
         writing.now_us = ses__store_now(store);
         code = ses__run_within(store->storage, &fresh->limits, TO_WRITE(piece.len), run_writing, &writing,
                                error);
+        if (code == SES_UNKNOWN) { /* of the piece; the artifact is certainly not stored */
+            ses__error_prefix(error, "artifact \"%.100s\": it is not saved: ", source->call->name);
+            if (error)
+                error->code = SES_IO;
+            code = SES_IO;
+        }
         if (code != SES_OK)
-            return refuse_piece(code, source->call->name, error);
+            return code;
         writing.id = fresh->blob.written_id = writing.made_id;
         fresh->user_id = writing.user_id;
         writing.written += (int64_t)piece.len;
@@ -272,12 +267,6 @@ static int check_kind(const struct artifact_new *fresh, const struct artifact_ca
     return SES_OK;
 }
 
-/* As 64 bits, of which a size_t may have fewer. */
-static int64_t bounded_length(uint64_t len)
-{
-    return len > LARGEST_ARTIFACT ? LARGEST_ARTIFACT + 1 : (int64_t)len;
-}
-
 static int check_artifact_source(struct source *source, const void *bytes, size_t len, ses_error *error)
 {
     const ses_artifact_save_options *options = &source->fresh->options;
@@ -286,7 +275,9 @@ static int check_artifact_source(struct source *source, const void *bytes, size_
         return ses__error_set(error, SES_MISUSE,
                               "an artifact has either bytes or a function that reads them");
     source->bytes = options->read ? NULL : bytes ? bytes : "";
-    source->expected = len == SES_NUL ? -1 : bounded_length(len);
+    source->expected = len == SES_NUL                     ? -1
+                       : (uint64_t)len > LARGEST_ARTIFACT ? LARGEST_ARTIFACT + 1
+                                                          : (int64_t)len;
     if (len == SES_NUL && bytes)
         source->expected = (int64_t)strlen(bytes);
     return source->expected > options->max_bytes ? refuse_long(source, error) : SES_OK;

@@ -1,4 +1,5 @@
-/* Makes and follows addresses of artifacts. */
+/* Makes and follows addresses of artifacts, and makes the properties of a version, of which one is its
+ * address. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -126,4 +127,35 @@ int ses__artifact_follow_uri(struct artifact_call *call, const struct limits *li
                              int64_t *version, ses_error *error)
 {
     return take_uri(call, limits, uri, version, error);
+}
+
+/* ---------------------------------------------------------------------------------------------- a version */
+
+/* NULL for an absent text. */
+static const char *copy_word(struct span text, struct arena *arena, bool *copied)
+{
+    const char *made = text.ptr ? ses__arena_text(arena, text.ptr, text.len) : NULL;
+
+    *copied = *copied && (made || !text.ptr);
+    return made;
+}
+
+int ses__artifact_info_make(struct artifact_info *info, const struct artifact_row *row,
+                            const struct artifact_call *call, struct arena *arena, ses_error *error)
+{
+    bool copied = true;
+
+    info->content_id = row->content_id;
+    info->shown = (ses_artifact_info){.name = copy_word(row->name, arena, &copied),
+                                      .version = row->version,
+                                      .created_us = row->created_us,
+                                      .size = row->size,
+                                      .kind = (int)row->kind,
+                                      .mime_type = copy_word(row->mime_type, arena, &copied),
+                                      .display_name = copy_word(row->display_name, arena, &copied),
+                                      .metadata = copy_word(row->metadata, arena, &copied),
+                                      .metadata_len = row->metadata.len,
+                                      .hash = copy_word(row->hash, arena, &copied),
+                                      .uri = ses__artifact_uri(arena, call, row->name, row->version)};
+    return copied && info->shown.uri ? SES_OK : ses__error_nomem(error);
 }
