@@ -58,7 +58,7 @@ SESLITE_PRIVATE int ses__artifact_info_make(struct artifact_info *info, const st
 
 /* ---- upload.c: the bytes and what is said of them */
 
-/* Up to so many bytes are stored in one transaction. */
+/* The most bytes that one transaction stores. */
 enum { ARTIFACT_PIECE = 64 * CHUNK_BYTES };
 
 /* An artifact that is to be saved. */

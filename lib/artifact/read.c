@@ -226,7 +226,7 @@ void ses_artifact_close(ses_artifact *artifact)
 
 /* --------------------------------------------------------------------------------------------- reading */
 
-/* In one transaction so many bytes are read. */
+/* The most bytes that one transaction reads. */
 enum { READ_BYTES = ARTIFACT_PIECE };
 
 struct reading {

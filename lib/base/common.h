@@ -19,7 +19,8 @@
 
 #if defined(__GNUC__)
 #define FORMAT_PRINTF(at, first) __attribute__((format(printf, at, first)))
-/* Clang warns of functions of a header that a file of the amalgamation does not use, unless they may be unused. */
+/* Clang warns of functions of a header that a file of the amalgamation does not use, unless they may be
+ * unused. */
 #define ALWAYS_INLINE inline __attribute__((always_inline, unused))
 #define UNUSED_INLINE inline __attribute__((unused))
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)

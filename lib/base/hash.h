@@ -1,7 +1,7 @@
 /*
- * Hashes. FNV-1a (datatracker.ietf.org/doc/html/draft-eastlake-fnv) is computed piece by piece: start with the
- * basis, and continue each piece from the last result. It is not keyed. SipHash is keyed, so nobody can choose
- * texts that collide.
+ * Hashes. FNV-1a (datatracker.ietf.org/doc/html/draft-eastlake-fnv) is computed piece by piece: start with
+ * the basis, and continue each piece from the last result. It is not keyed. SipHash is keyed, so nobody can
+ * choose texts that collide.
  */
 #ifndef SESLITE_BASE_HASH_H
 #define SESLITE_BASE_HASH_H

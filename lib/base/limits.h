@@ -7,7 +7,8 @@
 
 #include "base/common.h"
 
-/* An atomic flag is all that a signal handler may set. So calls look at it now and then, and nothing wakes them. */
+/* An atomic flag is all that a signal handler may set. So calls look at it now and then, and nothing wakes
+ * them. */
 struct ses_cancel {
     ses_allocator allocator;
     atomic_bool pulled;

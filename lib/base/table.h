@@ -1,4 +1,5 @@
-/* A hash table of entries that its user allocates: open addressing with linear probing, never more than half full. */
+/* A hash table of entries that its user allocates: open addressing with linear probing, never more than half
+ * full. */
 #ifndef SESLITE_BASE_TABLE_H
 #define SESLITE_BASE_TABLE_H
 

@@ -6,7 +6,8 @@
 
 #include "base/common.h"
 
-/* Whether a program may have more than one thread. WebAssembly for WASI may not, unless it is compiled with -pthread. */
+/* Whether a program may have more than one thread. WebAssembly for WASI may not, unless it is compiled with
+ * -pthread. */
 #if defined(__wasi__) && !defined(_REENTRANT)
 #define HAS_THREADS 0
 #else

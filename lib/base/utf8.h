@@ -6,7 +6,7 @@
 
 /* Returns the length of the character at `text`, 1 to 4 bytes, or 0 if it is not valid or is cut by `end`. */
 SESLITE_PRIVATE size_t ses__utf8_character(const char *text, const char *end);
-/* Returns the code point of a character of so many bytes, which is valid. */
+/* Returns the code point of a valid character of `len` bytes. */
 SESLITE_PRIVATE uint32_t ses__utf8_decode(const char *text, size_t len);
 SESLITE_PRIVATE bool ses__utf8_valid(const char *text, size_t len);
 /* Returns how many bytes from the beginning of the text are valid: `len` if all are. */

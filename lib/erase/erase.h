@@ -54,8 +54,8 @@ struct found_names {
     struct span *items;
     size_t count;
     size_t capacity;
-    struct annotating annotating; /* what removes the title and the labels */
-    struct annotated annotated;   /* what the session has of them */
+    struct annotating annotating; /* removes the title and the labels */
+    struct annotated annotated;   /* those that the session has */
 };
 struct redacted_event {
     struct event_row row; /* only the number, the ids and the new body */

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "json/base64.h"
-#include "json/token.h"
 #include "json/writer.h"
 
 /* Asks the caller's function: 1 and the next piece, or 0. */

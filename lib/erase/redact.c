@@ -18,7 +18,7 @@ struct redact_op {
     struct snapshot *snapshot;
     struct erasure erasure;
     struct redaction asked;
-    struct arena arena; /* of what is asked */
+    struct arena arena; /* of the options */
     /* out */
     struct advance advance;
     bool changed; /* or would be */

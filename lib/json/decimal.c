@@ -76,14 +76,6 @@ static int digit_at(const struct number_parts *parts, int64_t index)
     return i < parts->fraction.len ? parts->fraction.ptr[i] - '0' : 0;
 }
 
-static bool nonzero_from(const struct number_parts *parts, int64_t index)
-{
-    int64_t count = (int64_t)(parts->whole.len + parts->fraction.len);
-    while (index < count && digit_at(parts, index) == 0)
-        index++;
-    return index < count;
-}
-
 enum decimal_result ses__decimal_truncate(struct span number, int shift, int64_t *value, bool *half)
 {
     struct number_parts parts = take_apart(number);
@@ -106,8 +98,8 @@ enum decimal_result ses__decimal_truncate(struct span number, int shift, int64_t
             magnitude = magnitude * 10 + digit;
     }
     *half = integer_digits >= 0 && digit_at(&parts, integer_digits) >= 5;
-    if (result == DECIMAL_EXACT && nonzero_from(&parts, integer_digits > 0 ? integer_digits : 0))
-        result = DECIMAL_INEXACT;
+    for (int64_t i = integer_digits > 0 ? integer_digits : 0; i < count && result == DECIMAL_EXACT; i++)
+        result = digit_at(&parts, i) == 0 ? DECIMAL_EXACT : DECIMAL_INEXACT;
     if (result != DECIMAL_TOO_LARGE)
         *value = parts.negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
     return result;
@@ -151,19 +143,6 @@ bool ses__decimal_to_double(struct span number, double *value, bool *nomem)
 
 /* -------------------------------------------------------------------------------------------- doubles */
 
-/* Replaces the locale's decimal point, which can have several bytes, by JSON's. */
-static size_t set_point(char *text)
-{
-    char *point = text + strspn(text, "+-0123456789eE");
-    char *after = point + strcspn(point, "0123456789");
-
-    if (*point) {
-        *point = '.';
-        memmove(point + 1, after, strlen(after) + 1);
-    }
-    return strlen(text);
-}
-
 size_t ses__double_write(double number, char text[DOUBLE_ROOM])
 {
     const double exact_integers = 9007199254740992.0; /* 2^53 */
@@ -179,5 +158,12 @@ size_t ses__double_write(double number, char text[DOUBLE_ROOM])
             snprintf(text, DOUBLE_ROOM, "%.*g", digits, number);
         } while (strtod(text, NULL) != number && ++digits <= 17);
     }
-    return set_point(text);
+    /* JSON's decimal point in place of the locale's, which can have several bytes. */
+    char *point = text + strspn(text, "+-0123456789eE");
+    char *after = point + strcspn(point, "0123456789");
+    if (*point) {
+        *point = '.';
+        memmove(point + 1, after, strlen(after) + 1);
+    }
+    return strlen(text);
 }

@@ -149,3 +149,18 @@ int ses__json_decode_shown(struct json_string string, struct arena *arena, struc
     *text = (struct span){plain, unescape_replacing(string, plain)};
     return SES_OK;
 }
+
+struct span ses__json_token_at(const char *at, const char *end)
+{
+    const char *last = at;
+
+    if (*at == '"') {
+        for (last++; last < end && *last != '"'; last++)
+            last += *last == '\\' && last + 1 < end;
+        last = last < end ? last + 1 : end;
+    } else if (*at == '-' || (*at >= '0' && *at <= '9')) {
+        while (last < end && memchr("0123456789-+.eE", *last, 15))
+            last++;
+    }
+    return (struct span){at, (size_t)(last - at)};
+}

@@ -1,4 +1,5 @@
-/* Decodes strings of a JSON text that was accepted. */
+/* The strings of a JSON text that was accepted: decodes them, and finds them and the numbers without its
+ * structure. */
 #ifndef SESLITE_JSON_STRING_H
 #define SESLITE_JSON_STRING_H
 
@@ -32,5 +33,8 @@ SESLITE_PRIVATE int ses__json_decode(struct json_string string, struct arena *ar
 /* Decodes a text that is shown: with U+FFFD in place of lone surrogates. OK or NOMEM. */
 SESLITE_PRIVATE int ses__json_decode_shown(struct json_string string, struct arena *arena, struct span *text);
 SESLITE_PRIVATE bool ses__json_string_is(struct json_string string, const char *text);
+
+/* Returns the string, with its quotes, or the number that begins here; an empty span if neither does. */
+SESLITE_PRIVATE struct span ses__json_token_at(const char *at, const char *end);
 
 #endif

@@ -1,7 +1,6 @@
 /* SHA-256, by the processor's instructions and without them, in pieces of all lengths. */
 #include "base/sha256/sha256.h"
 
-#include "base/sha256/sha256_x86.h"
 #include "random.h"
 
 /* https://csrc.nist.gov/projects/cryptographic-standards-and-guidelines/example-values, and the empty

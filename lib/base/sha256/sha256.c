@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "base/sha256/sha256_x86.h"
-
 void ses__sha256_init(struct sha256 *hash)
 {
     static const uint32_t begin[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,

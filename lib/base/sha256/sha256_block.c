@@ -1,4 +1,5 @@
-#include "base/sha256/sha256_block.h"
+/* The blocks of SHA-256, in C, for any processor. */
+#include "base/sha256/sha256.h"
 
 /* The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 const uint32_t ses__sha256_constants[64] = {
@@ -28,7 +29,8 @@ static void expand_block(const unsigned char *block, uint32_t w[64])
     }
 }
 
-/* One of the 64 rounds. The eight words of the state change their roles instead of their places, which is twice as fast. */
+/* One of the 64 rounds. The eight words of the state change their roles instead of their places, which is
+ * twice as fast. */
 static inline void add_word(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
                             uint32_t g, uint32_t *h, uint32_t word)
 {

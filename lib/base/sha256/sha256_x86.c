@@ -2,7 +2,7 @@
  * SHA-256 with the instructions that x86-64 processors since 2016 have for it: five times as fast.
  * https://www.intel.com/content/www/us/en/developer/articles/technical/intel-sha-extensions.html
  */
-#include "base/sha256/sha256_x86.h"
+#include "base/sha256/sha256.h"
 
 #if defined __x86_64__ && defined __GNUC__
 

@@ -7,7 +7,6 @@
 #include "base/utf8.h"
 #include "json/base64.h"
 #include "json/reader.h"
-#include "json/token.h"
 
 enum { TEXT_BEFORE = 60, TEXT_AFTER = 200 };
 

@@ -68,7 +68,7 @@ SESLITE_PRIVATE bool ses__runs_continue(const struct runs *runs, const struct ev
 SESLITE_PRIVATE bool ses__runs_add(struct runs *runs, const struct event_row *row, bool is_turn);
 /* Sorts by id, then by place, so that the runs of one invocation are neighbours. */
 SESLITE_PRIVATE void ses__runs_sort(struct runs *runs);
-/* Of sorted runs: the first event of the invocation; 0: it has none. */
+/* Returns the first event of the invocation; 0: it has none. The runs are sorted. */
 SESLITE_PRIVATE int64_t ses__runs_first(const struct runs *runs, struct span id);
 SESLITE_PRIVATE bool ses__run_is_of(const struct run *run, struct span id);
 

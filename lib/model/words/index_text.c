@@ -55,7 +55,7 @@ struct indexed {
     int count;                         /* words of a term that were added */
     struct letter run[3];              /* the last letters that follow each other */
     size_t run_length;
-    size_t before; /* so many letters were added last, of which the first is before these; 0: none is */
+    size_t before; /* the number of letters that were added last, from the one before these on; 0: none */
 };
 
 static void add_letters(struct indexed *indexed, const struct letter *letters, size_t count, const char *end)
