@@ -25,7 +25,7 @@ struct deletion {
     bool more; /* of an app: it is not all deleted yet */
 };
 
-/* What was deleted before has no number of origin by which its copies are known. */
+/* A session that was deleted before has no number of origin by which its copies are known. */
 static int end_without_any(struct db *db)
 {
     if (db->erased)

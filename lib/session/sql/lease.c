@@ -125,7 +125,7 @@ static int64_t precedence_left(const struct lease_row *row, int64_t now_us)
     return left > 0 && left <= PRECEDENCE_US ? left : 0;
 }
 
-/* Has another than the owner precedence? */
+/* True if another than the owner has precedence. */
 static bool others_are_next(const struct lease_row *row, const struct taking *taking)
 {
     return precedence_left(row, taking->now_us) > 0 && strcmp(row->next_owner, taking->owner) != 0;
@@ -232,7 +232,7 @@ static int run_take(struct db *db, void *context, ses_error *error)
 static int attempt(struct taking *taking, enum lease_attempt how, ses_error *error)
 {
     struct storage *storage = taking->store->storage;
-    /* Of a store that is read-only the write reports it. Far away, a look that nothing speaks for would be
+    /* The write reports a store that is read-only. Far away, a look that nothing speaks for would be
      * one more wait. */
     const bool looks = !storage->read_only && (taking->looks || !storage->engine->ask_last);
 

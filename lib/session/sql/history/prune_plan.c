@@ -155,7 +155,7 @@ static int find_goal(struct prune_plan *plan, struct db *db, ses_error *error)
 
 /* --------------------------------------------------------------------------------------- what belongs together */
 
-/* Is the event one that this step is to prune, as far as is known? */
+/* True if this step is to prune the event, as far as is known. */
 static bool note_target(struct prune_plan *plan, const struct event_row *row)
 {
     if (plan->first == 0)

@@ -153,7 +153,7 @@ static int compare_live(const struct rewind_call *call, const struct live *now, 
     return ses__event_rows_close(&rows);
 }
 
-/* Is live now what was live before the first event that is to be taken back? */
+/* True if the events live now are those that were live before the first event to undo. */
 static int is_live_already(const struct rewind_call *call, bool *already, ses_error *error)
 {
     struct live now;
@@ -238,7 +238,7 @@ static int plan_rewind(struct db *db, void *context, const struct session_row *r
     return plan_draft(call, error);
 }
 
-/* Stores no event when there is nothing to take back; an outdated handle catches up all the same. */
+/* Stores no event when there is nothing to take back; an outdated handle catches up nevertheless. */
 static int write_rewind(struct db *db, void *context, const struct session_row *row, ses_error *error)
 {
     struct rewind_call *call = context;
