@@ -190,21 +190,11 @@ $(B)/lib/storage-mysql-sql_text.o: MADE_CFLAGS = $(MYSQL_CFLAGS)
 $(MADE_OBJECTS):
 	$(call compile,$(MADE_CFLAGS))
 
-# What runs when a store is opened or a session created, when a call fails, for leases, titles and labels, and
-# beside the calls, is short rather than fast. So is what takes a small part of the time of an append: with
-# all of it, an append has 0.3% more instructions.
-SHORT := $(patsubst %,lib/session/%.c,open sqlite/open create followers append) \
-    $(patsubst %,lib/model/%.c,annotations state/delta event/timestamp) \
-    $(patsubst %,lib/storage/sql/%.c,rows/details rows/lease rows/state) \
-    $(patsubst %,lib/storage/sqlite/%.c,engine wal/checkpoint wal/checkpoint_concurrent) \
-    $(patsubst %,lib/storage/sqlite/connection/%.c,connection_file connection_open failure file key registry \
-        schema schema_check)
 # Only the room that knows a foreign library is given its headers.
 cflags_of = $(if $(filter lib/storage/sqlite/%,$(1)),$(SQLITE_CFLAGS)) \
     $(if $(filter lib/cjson/%,$(1)),$(CJSON_CFLAGS)) \
     $(if $(filter lib/storage/postgres/%,$(1)),$(POSTGRES_CFLAGS)) \
-    $(if $(filter lib/storage/mysql/%,$(1)),$(MYSQL_CFLAGS)) \
-    $(if $(filter $(SHORT),$(1)),$(patsubst -O2,-Os,$(filter -O2,$(CFLAGS))))
+    $(if $(filter lib/storage/mysql/%,$(1)),$(MYSQL_CFLAGS))
 define compile_rule
 $(call object_of,$(1)): $(1) $(B)/gen/statements.h \
     $(foreach name,postgres mysql,$(if $(findstring /$(name)/,$(1)),$(B)/gen/$(name)_statements.h))
