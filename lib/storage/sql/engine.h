@@ -81,6 +81,7 @@ struct engine {
     enum sql_type (*type)(const struct query *query, int column);
     int64_t (*int_of)(struct query *query, int column);
     struct span (*text_of)(struct query *query, int column);
+    struct span (*bytes_of)(struct query *query, int column);
     int (*end)(struct query *query);
     int64_t (*changed)(const struct db *db);
     /* The statement sent last must have changed one row of the table: else a later answer is a failure with CORRUPT. NULL: its
@@ -94,9 +95,11 @@ struct engine {
     /* NULL: nobody else writes during a transaction that writes. */
     void (*lock)(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 
-    /* NULL: as SQLite does it; see storage/sqlite/door.c. */
-    struct span (*bytes_of)(struct query *query, int column);
+    /* Removes a damaged table from the schema, as ses__table_unlink. NULL: that cannot be done. */
+    int (*unlink_table)(struct db *db, const char *name, ses_error *error);
+
     const struct words_engine *words; /* see storage/sql/rows/words.h */
+    /* Few programs use these. NULL: as SQLite does it; see storage/sqlite/door.c. */
     int (*run_delete)(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,
                       ses_error *error);
     engine_check *check;
@@ -139,6 +142,9 @@ static inline int ses__run_within(struct storage *storage, const struct limits *
 /* About so many bytes. */
 #define TO_WRITE(x) ((struct manner){.writes = true, .bytes = (x)})
 
+/* The engine's run_delete. */
+SESLITE_PRIVATE int ses__engine_run_delete(struct storage *storage, struct erasure *erasure, storage_job *job,
+                                           void *context, ses_error *error);
 /* Runs a job that deletes; with `secure`, what it deletes is overwritten. */
 SESLITE_PRIVATE int ses__run_delete(struct storage *storage, struct erasure *erasure, storage_job *job,
                                     void *context, ses_error *error);

@@ -99,7 +99,10 @@ static inline struct span ses__query_text(struct query *query, int column)
 }
 
 /* The same of a BLOB. Without a pointer: NULL, or a value of another type. */
-SESLITE_PRIVATE struct span ses__query_bytes(struct query *query, int column);
+static inline struct span ses__query_bytes(struct query *query, int column)
+{
+    return query->db->engine->bytes_of(query, column);
+}
 
 static inline int ses__query_end(struct query *query)
 {

@@ -30,6 +30,14 @@ int ses__door_watch(struct storage *storage, struct watch_op *op, ses_error *err
     return (engine->watch ? engine->watch : ses__sqlite_watch)(storage, op, error);
 }
 
+int ses__engine_run_delete(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,
+                           ses_error *error)
+{
+    const struct engine *engine = storage->engine;
+    return (engine->run_delete ? engine->run_delete : ses__sqlite_run_delete)(storage, erasure, job, context,
+                                                                              error);
+}
+
 void ses__door_interrupt(struct storage *storage)
 {
     const struct engine *engine = storage->engine;

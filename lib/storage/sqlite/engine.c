@@ -337,9 +337,12 @@ static const struct engine sqlite_engine = {
     .type = ses__sqlite_type,
     .int_of = ses__sqlite_int_of,
     .text_of = ses__sqlite_text_of,
+    .bytes_of = ses__sqlite_bytes_of,
     .end = ses__sqlite_end,
     .changed = ses__sqlite_changed,
     .given = ses__sqlite_given,
+    .unlink_table = ses__sqlite_unlink,
+    .words = &ses__sqlite_words,
     .close = sqlite_close_all,
     .release = sqlite_release,
 };

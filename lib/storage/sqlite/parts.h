@@ -224,6 +224,9 @@ SESLITE_PRIVATE void ses__sqlite_interrupt(struct storage *storage);
 SESLITE_PRIVATE void ses__sqlite_describe(const struct storage *storage, ses_info *info);
 SESLITE_PRIVATE void ses__sqlite_count(struct storage *storage, ses_stats *stats);
 
+/* ---- unlink.c: the engine's function for tables that are damaged */
+SESLITE_PRIVATE int ses__sqlite_unlink(struct db *db, const char *name, ses_error *error);
+
 /* ---- wal/wal_empty.c */
 
 /* Copies the whole log and makes its file empty. SES_MORE: a reader, or another process, kept it from that for as long as

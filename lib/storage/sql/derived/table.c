@@ -38,6 +38,13 @@ int ses__table_refuse(const struct db *db, const char *name, ses_error *error)
                           name);
 }
 
+int ses__table_unlink(struct db *db, const char *name, ses_error *error)
+{
+    return db->engine->unlink_table
+               ? db->engine->unlink_table(db, name, error)
+               : ses__error_set(error, SES_CORRUPT, "%s: the table %s cannot be dropped", db->name, name);
+}
+
 /* ------------------------------------------------------------------------------------------- used tokens */
 
 static const char usage_table[] = "usage_counts";

@@ -25,7 +25,7 @@ int ses__index_text_take(struct deriving *indexing, struct span body, ses_error 
 /* Without a place for the event nothing is changed. */
 static int check_placed(struct db *db, const struct session_row *row, int64_t seq, ses_error *error)
 {
-    if (ses__words_engine(db)->remove || ses__db_changed(db) > 0)
+    if (db->engine->words->remove || ses__db_changed(db) > 0)
         return SES_OK;
     return ses__error_set(
         error, SES_CORRUPT,
@@ -44,7 +44,7 @@ static int add_words(struct db *db, const struct session_row *row, const struct 
     indexing->bytes_left -= (int64_t)event->body.len;
     if (code != SES_OK || text->len == 0)
         return code;
-    if (!ses__words_engine(db)->remove)
+    if (!db->engine->words->remove)
         code = ses__query_do(db, STATEMENT_PLACE_ADD, error, VALUES(INT(row->id), INT(event->seq)));
     if (code == SES_OK)
         code =
@@ -63,7 +63,7 @@ static int check_found_seq(struct db *db, const struct session_row *row, int64_t
     int64_t one = 0;
     int code = derived_seq < 0 || derived_seq > row->last_seq ? SES_OK : SES_NOTFOUND;
 
-    if (code == SES_NOTFOUND && !ses__words_engine(db)->remove)
+    if (code == SES_NOTFOUND && !db->engine->words->remove)
         code = ses__query_number(db, STATEMENT_PLACE_AFTER, &one, error, VALUES(INT(row->id), INT(seq)));
     if (code != SES_OK)
         return code == SES_NOTFOUND ? SES_OK : code;
@@ -193,7 +193,7 @@ int ses__words_remove_begin(struct words_removal *removal, struct db *db, const 
     bool is_there = false;
 
     *removal = (struct words_removal){.row = row, .first = first, .last = last};
-    if (ses__words_engine(db)->remove) {
+    if (db->engine->words->remove) {
         ses__query_open(&removal->asked, db, STATEMENT_INDEX_FEATURES, error, NULL);
         return removal->asked.code;
     }
@@ -207,7 +207,7 @@ int ses__words_remove_begin(struct words_removal *removal, struct db *db, const 
 int ses__words_remove_end(struct words_removal *removal, ses_error *error)
 {
     struct db *db = removal->asked.db;
-    const struct statement *remove = ses__words_engine(db)->remove;
+    const struct statement *remove = db->engine->words->remove;
     bool is_there = false;
     bool is_other = false;
 
@@ -266,7 +266,7 @@ static void write_query(const struct words_asked *asked, const struct db *db)
     else
         (void)snprintf(whose, sizeof whose, "=%c%lld", owner->id ? 'u' : 'a',
                        (long long)(owner->id ? owner->id : owner->app_id));
-    ses__index_query(asked->terms, &ses__words_engine(db)->syntax, whose, asked->text);
+    ses__index_query(asked->terms, &db->engine->words->syntax, whose, asked->text);
 }
 
 void ses__found_rows_open(struct found_rows *rows, struct db *db, const struct words_asked *asked,

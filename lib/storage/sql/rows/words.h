@@ -38,7 +38,6 @@ struct words_engine {
     int (*weigh)(struct db *db, const struct hash_seed *seed, uint64_t *sum, ses_error *error);
     size_t bytes_max; /* of an event whose words are in the index; 0: any has */
 };
-SESLITE_PRIVATE const struct words_engine *ses__words_engine(const struct db *db);
 
 /* ---- words_index.c */
 

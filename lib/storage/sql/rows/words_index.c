@@ -47,7 +47,7 @@ static int find_features(struct db *db, bool *is_own, bool *is_other, ses_error 
 static int look_at_tables(struct db *db, struct index_tables *tables, ses_error *error)
 {
     *tables = (struct index_tables){.are_sound = true};
-    return ses__words_engine(db)->look ? ses__words_engine(db)->look(db, tables, error) : SES_OK;
+    return db->engine->words->look ? db->engine->words->look(db, tables, error) : SES_OK;
 }
 
 int ses__index_find(struct db *db, bool *is_there, ses_error *error)
@@ -87,7 +87,7 @@ int ses__index_serves(struct db *db, bool *serves, ses_error *error)
     *serves = code == SES_OK;
     if (code != SES_OK)
         return code == SES_NOTFOUND ? SES_OK : code;
-    return ses__words_engine(db)->look ? ses__index_find(db, serves, error) : SES_OK;
+    return db->engine->words->look ? ses__index_find(db, serves, error) : SES_OK;
 }
 
 /* --------------------------------------------------------------------------------------- made and dropped */
@@ -103,7 +103,7 @@ int ses__index_void(struct db *db, ses_error *error)
 
 int ses__index_drop(struct db *db, bool keeps_pages, ses_error *error)
 {
-    const int code = ses__words_engine(db)->drop(db, keeps_pages, error);
+    const int code = db->engine->words->drop(db, keeps_pages, error);
     return code == SES_OK ? ses__index_void(db, error) : code;
 }
 
@@ -114,7 +114,7 @@ int ses__index_drop_void(struct db *db, ses_error *error)
     bool is_other = false;
     int code = find_features(db, &is_own, &is_other, error);
 
-    if (code != SES_OK || is_own || is_other || !ses__words_engine(db)->look)
+    if (code != SES_OK || is_own || is_other || !db->engine->words->look)
         return code;
     code = look_at_tables(db, &tables, error);
     return code == SES_OK && tables.are_any ? ses__index_drop(db, false, error) : code;
@@ -133,14 +133,14 @@ int ses__index_make(struct db *db, bool keeps_pages, ses_error *error)
         code = ses__index_drop(db, keeps_pages, error); /* a rest that another program left */
     if (code == SES_OK)
         code = ses__query_do(db, STATEMENT_INDEX_MAKE, error, NULL);
-    if (code == SES_OK && !ses__words_engine(db)->remove)
+    if (code == SES_OK && !db->engine->words->remove)
         code = ses__query_do(db, STATEMENT_PLACES_MAKE, error, NULL);
     return code == SES_OK ? ses__feature_enter(db, WORDS_FEATURE, FEATURE_NEEDS_READING, error) : code;
 }
 
 int ses__index_write(struct db *db, bool merges, ses_error *error)
 {
-    if (ses__words_engine(db)->remove)
+    if (db->engine->words->remove)
         return SES_OK;
     return ses__blame(db, BLAME_WORDS,
                       ses__query_do(db, merges ? STATEMENT_INDEX_MERGE : STATEMENT_INDEX_WRITE, error, NULL));

@@ -511,7 +511,7 @@ static int make_void(struct storage *storage, struct load_op *op)
     return code;
 }
 
-/* A load cannot be begun again, as a deletion is (storage/sqlite/door_delete.c), once its events were asked for.
+/* A load cannot be begun again, as a deletion is (storage/sql/session/run_delete.c), once its events were asked for.
  * It goes on after those that came. The bytes of artifacts cannot be asked for again: then the next call succeeds. */
 int ses__door_load(struct storage *storage, struct load_op *op, ses_error *error)
 {

@@ -74,7 +74,7 @@ static void add_weights(struct word_weights *weights, int64_t session_id, int64_
 int ses__check_words_add(struct check *check, const struct session_row *row, const struct event_row *event)
 {
     struct word_weights *weights = &check->words;
-    const struct words_engine *words = ses__words_engine(check->db);
+    const struct words_engine *words = check->db->engine->words;
     const struct buffer *const text = &weights->indexing.text;
     char owners[OWNERS_MAX];
     int code = ses__index_text_take(&weights->indexing, event->body, &check->error);
@@ -137,7 +137,7 @@ int ses__check_words_of(struct check *check, const struct session_row *row, int6
 static int compare_words(struct check *check)
 {
     uint64_t found = 0;
-    const int code = ses__words_engine(check->db)->weigh(check->db, &check->op->seed, &found, &check->error);
+    const int code = check->db->engine->words->weigh(check->db, &check->op->seed, &found, &check->error);
 
     if (code == SES_OK && found != check->words.sum)
         ses__check_found(

@@ -1,12 +1,11 @@
 /*
- * As door.c: runs jobs that delete. What is derived from the events follows in the same transaction, but
+ * Runs jobs that delete. What is derived from the events follows in the same transaction, but
  * never refuses a deletion: if its damage may be to blame for a failure, it becomes void, and all is done
  * again without it. (The job does not simply go on, since SQLite should not commit a transaction in which a
  * statement has failed.)
  */
 #include "base/error.h"
 #include "storage/sql/rows/words.h"
-#include "storage/sqlite/parts.h"
 
 /* A deletion, and what its next run does without. */
 struct deleting {
@@ -80,14 +79,12 @@ static bool takes_blame(struct deleting *own, int result)
 int ses__run_delete(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,
                     ses_error *error)
 {
-    const struct engine *engine = storage->engine;
     struct deleting own = {.erasure = erasure, .job = job, .context = context};
     int result;
 
     do {
         ses__error_clear(error);
-        result = (engine->run_delete ? engine->run_delete
-                                     : ses__sqlite_run_delete)(storage, erasure, run_deleting, &own, error);
+        result = ses__engine_run_delete(storage, erasure, run_deleting, &own, error);
     } while (takes_blame(&own, result));
     erasure->keeps_void = result >= 0 && own.keeps_pages && (erasure->secure || erasure->drops_void);
     if (erasure->keeps_void) {

@@ -1,12 +1,12 @@
-/* As door.c: removes a damaged table from the schema. */
+/* Removes a damaged table from the schema. */
 #include "base/error.h"
 #include "storage/sqlite/parts.h"
-#include "storage/sql/derived/derived.h"
 
 /* A row of the schema is what SQLite allows to delete only if it is asked for. It reads the schema again,
  * here and, by another number of it, everywhere else. */
-static int unlink_table(struct connection *db, const char *name, ses_error *error)
+int ses__sqlite_unlink(struct db *base, const char *name, ses_error *error)
 {
+    struct connection *db = ses__connection_of(base);
     static const char doing[] = "unlinking a damaged table";
     int64_t version = 0;
     int code = ses__connection_read_int(db, "PRAGMA main.schema_version", &version, error);
@@ -29,11 +29,4 @@ static int unlink_table(struct connection *db, const char *name, ses_error *erro
                             NULL); /* cannot fail: it could be off */
     sqlite3_free(sql);
     return code;
-}
-
-int ses__table_unlink(struct db *db, const char *name, ses_error *error)
-{
-    return db->engine->words
-               ? ses__error_set(error, SES_CORRUPT, "%s: the table %s cannot be dropped", db->name, name)
-               : unlink_table(ses__connection_of(db), name, error);
 }
