@@ -124,8 +124,9 @@ typedef struct ses_tally_options {
 } ses_tally_options;
 
 /*
- * Makes the tally of a store, or brings it up to date: a table with the counts of every model call, of about
- * 20 bytes each. ses_store_usage uses it from then on. The results are the same as without it.
+ * Makes the tally of a store, or brings it up to date: a table with the sums of each session, and of each
+ * model in a quarter of an hour in it. ses_store_usage uses it from then on. The results are the same as
+ * without it.
  *
  * Appends do not write to the tally, so they cost what they did. ses_store_usage first adds the calls of its
  * scope that the tally lacks. Both work in steps of about a MiB of events, each in a transaction of its own.
@@ -139,7 +140,7 @@ typedef struct ses_tally_options {
  * `*events` (`events` may be NULL) is set to the number of events that were looked at. After a failure the
  * calls that were added stay in the tally.
  *
- * EXISTS: the file has a table of your own with the name `usage_counts`.
+ * EXISTS: the file has a table of your own with the name `usage_sums`.
  *
  * Codes: those of a write, EXISTS, INTERRUPTED.
  */

@@ -19,7 +19,7 @@
 --     INDEXED BY sessions_by_app          as it is           left out             left out
 --     ON CONFLICT (a, b) DO UPDATE SET    without (a, b)     as it is             ON DUPLICATE KEY UPDATE
 --     excluded.a                          as it is           as it is             values(a)
---     greatest(a, b)                      max(a, b)          as it is             as it is
+--     greatest(a, b), least(a, b)         max(a, b), min     as it is             as it is
 --
 -- (A damaged index of a file can lead to a wrong row. The condition with the plus, which no index serves,
 -- checks it. The book of PostgreSQL describes shards.)
@@ -31,6 +31,8 @@
 --     HAS_LABEL(s)        and HAS_NAME(s): what the filter of a list asks of a session
 --     IS_BEHIND(s, $4)    the feature $4 has not come as far as the session
 --     USAGE_COLUMNS(s)    and USAGE_JOINS, USAGE_FILTER: sessions, and how far their use of tokens has come
+--     OLD(calls)          what a row of usage_sums had before an upsert, and ADDED(calls), the new sum
+--     USAGE_SUMS(c)       the columns of such a row
 -- And these are here:
 --
 -- The columns of a session and of an event:
@@ -720,17 +722,20 @@ WHERE s.event_count > 0;
 -- only: sqlite mysql
 SELECT 1 FROM features WHERE name = $1;
 
--- The use of tokens: the books of the engines make its table (usage_make). First the last sheet of a session.
+-- The use of tokens: the books of the engines make its table (usage_make). This adds calls to a row. A
+-- sum that is too large is the largest number.
 
--- name: usage_last
-SELECT first_seq, last_seq, counts FROM usage_counts
-WHERE shard = SHARD($1) AND session_id = $1 ORDER BY first_seq DESC LIMIT 1;
-
--- name: usage_put
-INSERT INTO usage_counts (shard, session_id, first_seq, last_seq, what, counts)
-VALUES (SHARD($1), $1, $2, $3, 'usage', $4)
-ON CONFLICT (shard, session_id, first_seq) DO UPDATE SET
-    last_seq = excluded.last_seq, counts = excluded.counts;
+-- name: usage_add
+INSERT INTO usage_sums (shard, session_id, quarter, model, what, first_seq, last_seq, calls, odd,
+                        first_us, last_us, prompt, cached, candidates, thoughts, tool_use, total)
+VALUES (SHARD($1), $1, $2, $3, 'usage2', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+ON CONFLICT (shard, session_id, quarter, model) DO UPDATE SET
+    first_seq = least(OLD(first_seq), excluded.first_seq),
+    last_seq = greatest(OLD(last_seq), excluded.last_seq),
+    first_us = least(OLD(first_us), excluded.first_us), last_us = greatest(OLD(last_us), excluded.last_us),
+    calls = ADDED(calls), odd = ADDED(odd), prompt = ADDED(prompt), cached = ADDED(cached),
+    candidates = ADDED(candidates), thoughts = ADDED(thoughts), tool_use = ADDED(tool_use),
+    total = ADDED(total);
 
 -- Sessions with events, of the owner $1, with how far their use of tokens has come: at most $2, which were
 -- updated at $3 or later and before $4, have the label $5 (if it is not NULL) with a value from $6 to $7, a

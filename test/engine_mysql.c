@@ -109,9 +109,9 @@ static void drop_tables(MYSQL *database)
 static void empty_tables(MYSQL *database)
 {
     static const char *const tables[] = {
-        "features",       "apps",           "users",   "sessions",     "version_floor", "session_details",
-        "session_labels", "session_leases", "derived", "usage_counts", "app_state",     "user_state",
-        "session_state",  "base_state",     "events",  "event_marks",  "artifacts",     "artifact_contents",
+        "features",       "apps",           "users",   "sessions",    "version_floor", "session_details",
+        "session_labels", "session_leases", "derived", "usage_sums",  "app_state",     "user_state",
+        "session_state",  "base_state",     "events",  "event_marks", "artifacts",     "artifact_contents",
         "artifact_chunks"};
     char sql[200];
 

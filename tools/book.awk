@@ -31,6 +31,7 @@ function translate(line) {
     if (engine == "sqlite") {
         gsub(/\$/, "?", line)
         gsub(/greatest\(/, "max(", line)
+        gsub(/least\(/, "min(", line)
         sub(/ON CONFLICT \([a-z_, ]*\)/, "ON CONFLICT", line)
         return line
     }

@@ -76,15 +76,15 @@ static int take_usage_token(struct adding_up *own, struct buffer *bytes, ses_err
 
 /* ---------------------------------------------------------------------------------------------- the job */
 
-static bool take_sums(void *context, const struct usage_sheet *sheet)
+static enum usage_share share_of_usage(void *context, const struct usage_sums *sums)
 {
-    return ses__groups_take_sums(context, sheet);
+    return ses__groups_share(context, sums);
 }
 
-static int visit_usage(void *context, const struct usage_session *session, const struct usage_sheet *sheet,
-                       const struct span *invocations, ses_error *error)
+static int visit_usage(void *context, const struct usage_session *session, const struct usage_sums *sums,
+                       struct span model, struct span invocation, ses_error *error)
 {
-    return ses__groups_add(context, session, sheet, invocations, error);
+    return ses__groups_add(context, session, sums, model, invocation, error);
 }
 
 /* NOTFOUND without a message: nobody has written anything there. */
@@ -110,19 +110,21 @@ static int find_usage_scope(struct adding_up *own, struct db *db, ses_error *err
 static int run_adding_up(struct db *db, void *context, ses_error *error)
 {
     struct adding_up *own = context;
-    const ses_usage_options *options = own->options;
+    const unsigned flags = own->options->flags;
     bool is_kept = false;
-    int code = own->without_tally ? SES_OK : ses__usage_find(db, &is_kept, error);
-    const bool reads_events = (options->flags & SES_USAGE_BY_INVOCATION) != 0;
+    bool is_wanted = false;
+    int code = SES_OK;
 
+    if (!own->without_tally && !(flags & SES_USAGE_BY_INVOCATION))
+        code = ses__usage_find_wish(db, &is_kept, &is_wanted, error);
     ses__groups_restart(&own->groups); /* after an earlier run */
     own->walk = (struct usage_walk){.filter = own->filter,
-                                    .names = (options->flags & USAGE_NAMES) != 0,
+                                    .names = (flags & USAGE_NAMES) != 0,
                                     .is_kept = is_kept,
-                                    .reads_events = reads_events,
-                                    .stops_if_late = is_kept && !reads_events && !own->as_it_is,
+                                    .stops_if_late = is_wanted && !own->as_it_is,
+                                    .by_part = (flags & (SES_USAGE_BY_DAY | SES_USAGE_BY_MODEL)) != 0,
                                     .context = &own->groups,
-                                    .takes_sums = take_sums,
+                                    .share = share_of_usage,
                                     .visit = visit_usage};
     if (code == SES_OK)
         code = find_usage_scope(own, db, error);
@@ -137,8 +139,8 @@ static int run_once(struct adding_up *own, ses_error *error)
                            error);
 }
 
-/* Brings the tally up to date. If the store cannot be written to, or the tally is damaged, it stays as it
- * is. */
+/* Brings the tally up to date, and makes its table if that is missing. If the store cannot be written to, or
+ * the tally is damaged, it stays as it is. */
 static int bring_up_to_date(const struct adding_up *own, ses_error *error)
 {
     struct catch_up catching_up = {.store = own->store,
@@ -147,7 +149,8 @@ static int bring_up_to_date(const struct adding_up *own, ses_error *error)
                                    .app_id = own->walk.app_id,
                                    .user_id = own->walk.user_id,
                                    .session_id = own->walk.session_id};
-    const int code = ses__catch_up(&catching_up, error);
+    const int code =
+        own->walk.is_kept ? ses__catch_up(&catching_up, error) : ses__feature_keep(&catching_up, 0, error);
 
     if (code != SES_READONLY && code != SES_FULL && code != SES_CORRUPT)
         return code;

@@ -19,7 +19,8 @@ struct ses_usage_rows {
 /* A row, under its key: the texts that it has, each with a NUL after it. So keys have the order of rows. */
 struct usage_group {
     struct table_entry entry;
-    ses_usage_row row;
+    ses_usage_row row; /* its texts; the sums are set when it is taken */
+    struct usage_sums sums;
 };
 
 /* How far the zone is ahead of UTC in a quarter of an hour, and the latest day. */
@@ -39,7 +40,7 @@ struct usage_groups {
     const ses_allocator *allocator;
     struct buffer key;
     struct usage_clock clock;
-    ses_usage_row unseen; /* the sum of the groups that are not kept */
+    struct usage_group unseen; /* all groups that are not kept */
 };
 
 /* ---- groups.c */
@@ -48,11 +49,12 @@ SESLITE_PRIVATE void ses__groups_init(struct usage_groups *groups, ses_store *st
 SESLITE_PRIVATE void ses__groups_free(struct usage_groups *groups);
 /* Forgets all that was added. */
 SESLITE_PRIVATE void ses__groups_restart(struct usage_groups *groups);
-/* True if the calls of each model of the sheet belong to one row. */
-SESLITE_PRIVATE bool ses__groups_take_sums(struct usage_groups *groups, const struct usage_sheet *sheet);
+/* How many of the calls between the times of the sums belong to one row; see usage_walk.share. */
+SESLITE_PRIVATE enum usage_share ses__groups_share(struct usage_groups *groups,
+                                                   const struct usage_sums *sums);
 /* Adds calls of a session; see usage_walk.visit. */
 SESLITE_PRIVATE int ses__groups_add(struct usage_groups *groups, const struct usage_session *session,
-                                    const struct usage_sheet *sheet, const struct span *invocations,
+                                    const struct usage_sums *sums, struct span model, struct span invocation,
                                     ses_error *error);
 /* Gives up to `limit` groups in order, and whether there are more. False: out of memory. */
 SESLITE_PRIVATE bool ses__groups_take(struct usage_groups *groups, size_t limit, ses_usage_rows *rows,

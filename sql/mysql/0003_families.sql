@@ -12,6 +12,33 @@ LOCK TABLES seslite_features WRITE;
 INSERT IGNORE INTO seslite_features (name, needs) VALUES ('families', 3);
 UNLOCK TABLES;
 
+-- The sums of the tokens of model calls, if the store keeps a tally: those of a session, of one model,
+-- in a quarter of an hour from 1970 on, or (quarter -9223372036854775808) all of them as far as they
+-- were counted. A tally that the store keeps is made anew when tokens are next added up.
+CREATE TABLE IF NOT EXISTS seslite_usage_sums (
+    session_id BIGINT NOT NULL,
+    quarter    BIGINT NOT NULL,
+    model      VARBINARY(512) NOT NULL,
+    what       VARBINARY(128) NOT NULL,
+    first_seq  BIGINT NOT NULL,
+    last_seq   BIGINT NOT NULL,
+    calls      BIGINT NOT NULL,
+    odd        BIGINT NOT NULL,
+    first_us   BIGINT NOT NULL,
+    last_us    BIGINT NOT NULL,
+    prompt     BIGINT NOT NULL,
+    cached     BIGINT NOT NULL,
+    candidates BIGINT NOT NULL,
+    thoughts   BIGINT NOT NULL,
+    tool_use   BIGINT NOT NULL,
+    total      BIGINT NOT NULL,
+    PRIMARY KEY (session_id, quarter, model),
+    FOREIGN KEY (session_id, what) REFERENCES seslite_derived (session_id, what) ON DELETE CASCADE
+) ENGINE = InnoDB;
+DROP TABLE IF EXISTS seslite_usage_counts;
+DELETE FROM seslite_derived WHERE what = 'usage';
+UPDATE IGNORE seslite_features SET name = 'usage2' WHERE name = 'usage';
+
 -- A positive random number. A session and its forks have the same, and so do forks of those. NULL: it has no
 -- forks, and is none. It stays when a session of the family is deleted or gets another name. (MariaDB adds a
 -- column only if it is not there. MySQL cannot, so there the statement depends on what is there.)

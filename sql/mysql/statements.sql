@@ -15,6 +15,7 @@
 -- without: index_merge      nothing is left behind
 -- without: index_write      or waits to be written
 -- without: usage_forget     foreign keys can be relied on
+-- without: usage_counts_drop   the scripts drop it
 -- without: index_make       never begun, since index_module has no row
 -- without: places_make      nor is there a table of places
 -- without: place_add        to add to,
@@ -133,11 +134,18 @@
 -- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.base_seq, d.seq, d.epoch, row.name,
 --     u.name AS user_name, a.name AS app_name
 -- macro: USAGE_JOINS(named) =
---     LEFT JOIN seslite_derived AS d ON d.session_id = s.id AND d.what = 'usage'
+--     LEFT JOIN seslite_derived AS d ON d.session_id = s.id AND d.what = 'usage2'
 --     LEFT JOIN seslite_users AS u ON u.id = s.user_id AND named <> 0
 --     LEFT JOIN seslite_apps AS a ON a.id = s.app_id AND named <> 0
 -- macro: USAGE_FILTER(row) = row.id > $8 AND row.event_count > 0 AND row.updated_us >= $3 AND row.updated_us < $4
 --     AND ($10 IS NULL OR (row.name >= $10 AND row.name < $11)) AND HAS_LABEL(row)
+--
+-- The sums of calls in a row:
+-- macro: OLD(column) = column
+-- macro: ADDED(column) = column + least(values(column), 9223372036854775807 - greatest(column, 0))
+-- macro: USAGE_SUMS(row) = row.session_id, row.quarter, row.model, row.first_seq, row.last_seq, row.calls,
+--     row.odd, row.first_us, row.last_us, row.prompt, row.cached, row.candidates, row.thoughts, row.tool_use,
+--     row.total
 --
 -- Rows whose owner does not exist:
 -- macro: ORPHANS(children, parents, parent_id) = SELECT 'children' AS name, 'parents' AS owner, r.parent_id AS id
@@ -697,8 +705,12 @@ FROM json_table(convert('["schema_version.version:int", "features.name:varbinary
     "artifact_contents.id:bigint", "artifact_contents.user_id:bigint", "artifact_contents.hash:varbinary",
     "artifact_contents.size:bigint", "artifact_contents.uses:bigint", "artifact_contents.written_us:bigint",
     "artifact_chunks.content_id:bigint", "artifact_chunks.number:bigint", "artifact_chunks.bytes:longblob",
-    "usage_counts.session_id:bigint", "usage_counts.first_seq:bigint", "usage_counts.last_seq:bigint",
-    "usage_counts.what:varbinary", "usage_counts.counts:longblob"]'
+    "usage_sums.session_id:bigint", "usage_sums.quarter:bigint", "usage_sums.model:varbinary",
+    "usage_sums.what:varbinary", "usage_sums.first_seq:bigint", "usage_sums.last_seq:bigint",
+    "usage_sums.calls:bigint", "usage_sums.odd:bigint", "usage_sums.first_us:bigint",
+    "usage_sums.last_us:bigint", "usage_sums.prompt:bigint", "usage_sums.cached:bigint",
+    "usage_sums.candidates:bigint", "usage_sums.thoughts:bigint", "usage_sums.tool_use:bigint",
+    "usage_sums.total:bigint"]'
     USING utf8mb4), _utf8mb4'$[*]' COLUMNS (word varchar(100) PATH _utf8mb4'$')) AS w
 WHERE NOT EXISTS (SELECT 1 FROM information_schema.columns AS c
                   WHERE c.table_schema = database()
@@ -714,7 +726,7 @@ FROM json_table(convert('["apps.PRIMARY", "apps.name", "users.PRIMARY", "users.a
     "app_state.PRIMARY", "user_state.PRIMARY", "session_state.PRIMARY", "base_state.PRIMARY",
     "events.PRIMARY", "events.id", "event_marks.PRIMARY", "artifacts.PRIMARY", "artifact_contents.PRIMARY",
     "artifact_contents.user_id", "artifact_contents.unused", "artifact_chunks.PRIMARY",
-    "usage_counts.PRIMARY", "features.PRIMARY"]'
+    "usage_sums.PRIMARY", "features.PRIMARY"]'
     USING utf8mb4), _utf8mb4'$[*]' COLUMNS (word varchar(100) PATH _utf8mb4'$')) AS w
 WHERE NOT EXISTS (SELECT 1 FROM information_schema.statistics AS i
                   WHERE i.table_schema = database()
@@ -849,17 +861,17 @@ DO 0;
 -- name: words_delete
 DO 0;
 
--- The use of tokens, which is derived from the events on demand: what each sheet holds is described in lib/model/usage/sheet.c. The
--- rows go with the row of `derived` to which they lead, also where a library deletes it that does not know them. (A server commits
--- before it makes a table, so there is always one.)
+-- The use of tokens, which is derived from the events on demand: the rows are as in a file. They go
+-- with the row of `derived` to which they lead, also where a library deletes it that does not know
+-- them. (A server commits before it makes a table, so there is always one.)
 
 -- name: usage_make
-INSERT IGNORE INTO seslite_features (name, needs) VALUES ('usage', 1);
+INSERT IGNORE INTO seslite_features (name, needs) VALUES ('usage2', 1);
 
 -- name: usage_drop
-DELETE FROM seslite_usage_counts;
+DELETE FROM seslite_usage_sums;
 
 -- name: usage_of_sessions
-SELECT c.session_id, c.first_seq, c.last_seq, c.counts
-FROM LIST_OF($1) AS o STRAIGHT_JOIN seslite_usage_counts AS c ON c.session_id = o.id
-ORDER BY o.place, c.first_seq;
+SELECT USAGE_SUMS(c)
+FROM LIST_OF($1) AS o STRAIGHT_JOIN seslite_usage_sums AS c ON c.session_id = o.id AND c.quarter <= $2
+ORDER BY o.place;

@@ -21,6 +21,11 @@ DROP TABLE seslite.upgrade_guard;
 
 INSERT INTO seslite.features VALUES ('families', 3);
 
+-- A tally of used tokens that the store keeps is made anew as a table of sums, when they are next added up.
+DROP TABLE IF EXISTS seslite.usage_counts;
+DELETE FROM seslite.derived WHERE what = 'usage';
+UPDATE seslite.features SET name = 'usage2' WHERE name = 'usage';
+
 -- A positive random number. A session and its forks have the same, and so do forks of those. NULL: it has no
 -- forks, and is none. It stays when a session of the family is deleted or gets another name.
 ALTER TABLE seslite.session_details ADD COLUMN origin bigint;

@@ -18,6 +18,7 @@
 -- without: index_merge      leave nothing behind,
 -- without: index_write      and are written at once
 -- without: usage_forget     foreign keys can be relied on
+-- without: usage_counts_drop   the scripts drop it
 --
 -- Not in SQLite (a text that both servers share is in sql/statements.sql), since it locks the whole file:
 -- own: lock_user            nobody else adds to the user, or removes from it,
@@ -158,7 +159,7 @@
 --     u.name, a.name
 -- macro: USAGE_JOINS(named) =
 --     LEFT JOIN LATERAL (SELECT d.seq, d.epoch FROM seslite.derived AS d
---         WHERE d.shard = s.shard AND d.session_id = s.id AND d.what = 'usage' OFFSET 0) AS d ON true
+--         WHERE d.shard = s.shard AND d.session_id = s.id AND d.what = 'usage2' OFFSET 0) AS d ON true
 --     LEFT JOIN LATERAL (SELECT u.name FROM seslite.users AS u
 --         WHERE u.shard = s.shard AND u.id = s.user_id AND named::bigint <> 0 OFFSET 0) AS u ON true
 --     LEFT JOIN LATERAL (SELECT a.name FROM seslite.apps AS a
@@ -166,6 +167,14 @@
 -- macro: USAGE_FILTER(row) = row.id > $8 AND row.event_count > 0 AND row.updated_us >= $3 AND row.updated_us < $4
 --     AND HAS_LABEL(row) AND ($10::text IS NULL
 --     OR (row.name >= $10 AND row.name < coalesce($11, $10 || repeat(chr(1114111), 129))))
+--
+-- The sums of calls in a row:
+-- macro: OLD(column) = usage_sums.column
+-- macro: ADDED(column) = usage_sums.column + least(
+--     excluded.column, 9223372036854775807 - greatest(usage_sums.column, 0))
+-- macro: USAGE_SUMS(row) = row.session_id, row.quarter, row.model, row.first_seq, row.last_seq, row.calls,
+--     row.odd, row.first_us, row.last_us, row.prompt, row.cached, row.candidates, row.thoughts, row.tool_use,
+--     row.total
 --
 -- Rows whose owner does not exist, or is not in the given shard:
 -- macro: ORPHANS(children, parents, parent_id, place) = SELECT 'children' AS name, 'parents' AS owner, r.parent_id AS id
@@ -1093,9 +1102,10 @@ FROM (SELECT NULL::bigint AS session_id, NULL::bigint AS seq, NULL::text AS name
       SELECT session_id, seq, name, user_name, user_id, updated_us, app_id, NULL::bigint FROM placed) AS p
 ORDER BY p.count IS NULL, p.updated_us DESC, p.name COLLATE "C", p.user_id, p.seq DESC;
 
--- The use of tokens, which is derived from the events on demand: what each sheet holds is described in lib/model/usage/sheet.c.
--- The rows go with the row of `derived` to which they lead, also where a library deletes it that does not know them. The table
--- gets the rights and the row security that `derived` has, as that of the index of words does.
+-- The use of tokens, which is derived from the events on demand: the rows are as in a file. They go
+-- with the row of `derived` to which they lead, also where a library deletes it that does not know
+-- them. The table gets the rights and the row security that `derived` has, as that of the index of
+-- words does.
 
 -- name: usage_make
 DO $make$
@@ -1103,31 +1113,43 @@ DECLARE
     granted record;
 BEGIN
     LOCK TABLE seslite.features IN ACCESS EXCLUSIVE MODE;
-    IF EXISTS (SELECT FROM seslite.features WHERE name = 'usage') THEN
+    IF to_regclass('seslite.usage_sums') IS NOT NULL THEN
         RETURN;
     END IF;
-    CREATE TABLE seslite.usage_counts (
+    CREATE TABLE seslite.usage_sums (
         shard      int NOT NULL,
         session_id bigint NOT NULL,
+        quarter    bigint NOT NULL,
+        model      text COLLATE "C" NOT NULL,
+        what       text COLLATE "C" NOT NULL,
         first_seq  bigint NOT NULL,
         last_seq   bigint NOT NULL,
-        what       text COLLATE "C" NOT NULL,
-        counts     bytea NOT NULL,
-        PRIMARY KEY (shard, session_id, first_seq),
+        calls      bigint NOT NULL,
+        odd        bigint NOT NULL,
+        first_us   bigint NOT NULL,
+        last_us    bigint NOT NULL,
+        prompt     bigint NOT NULL,
+        cached     bigint NOT NULL,
+        candidates bigint NOT NULL,
+        thoughts   bigint NOT NULL,
+        tool_use   bigint NOT NULL,
+        total      bigint NOT NULL,
+        PRIMARY KEY (shard, session_id, quarter, model),
         FOREIGN KEY (shard, session_id, what) REFERENCES seslite.derived ON DELETE CASCADE
     );
-    GUARD_AS_DERIVED(usage_counts)
-    INSERT INTO seslite.features (name, needs) VALUES ('usage', 1);
+    GUARD_AS_DERIVED(usage_sums)
+    INSERT INTO seslite.features (name, needs) VALUES ('usage2', 1) ON CONFLICT DO NOTHING;
 END $make$;
 
 -- name: usage_drop
-DROP TABLE IF EXISTS seslite.usage_counts;
+DROP TABLE IF EXISTS seslite.usage_sums;
 
 -- name: usage_of_sessions
-SELECT c.session_id, c.first_seq, c.last_seq, c.counts
+SELECT USAGE_SUMS(c)
 FROM WITH_SHARDS($1::bigint[]) AS o
-CROSS JOIN LATERAL OF_OWNER(usage_counts, session_id) AS c
-ORDER BY o.place, c.first_seq;
+CROSS JOIN LATERAL OF_OWNER(usage_sums, session_id) AS c
+WHERE c.quarter <= $2::bigint
+ORDER BY o.place;
 
 -- name: usage_of_user
 SELECT USAGE_COLUMNS(s) FROM seslite.sessions AS s USAGE_JOINS($9)

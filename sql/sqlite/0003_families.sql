@@ -19,6 +19,10 @@ SELECT (SELECT application_id FROM pragma_application_id) = 1397052236
 -- before it writes.
 INSERT INTO features VALUES ('families', 3);
 
+-- A tally of used tokens that the file keeps is made anew as a table of sums, when they are next added
+-- up. Programs that know only the old one do not look for it any more.
+UPDATE features SET name = 'usage2' WHERE name = 'usage';
+
 -- A positive random number. A session and its forks have the same, and so do forks of those. NULL: it has no
 -- forks, and is none. It stays when a session of the family is deleted or gets another name.
 ALTER TABLE session_details ADD COLUMN origin INTEGER;

@@ -16,10 +16,17 @@
 -- Sessions, how far their use of tokens has come, and (if `named` is not 0) the names of their owners:
 -- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.base_seq, d.seq,
 --     d.epoch, row.name, u.name, a.name
--- macro: USAGE_JOINS(named) = LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage'
+-- macro: USAGE_JOINS(named) = LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage2'
 --     LEFT JOIN users AS u ON u.id = s.user_id AND named LEFT JOIN apps AS a ON a.id = s.app_id AND named
 -- macro: USAGE_FILTER(row) = row.id > ?8 AND row.event_count > 0 AND row.updated_us >= ?3 AND row.updated_us < ?4
 --     AND (?10 IS NULL OR (row.name >= ?10 AND row.name < ?11)) AND HAS_LABEL(row)
+--
+-- The sums of calls in a row:
+-- macro: OLD(column) = column
+-- macro: ADDED(column) = column + min(excluded.column, 9223372036854775807 - max(column, 0))
+-- macro: USAGE_SUMS(row) = row.session_id, row.quarter, row.model, row.first_seq, row.last_seq, row.calls,
+--     row.odd, row.first_us, row.last_us, row.prompt, row.cached, row.candidates, row.thoughts, row.tool_use,
+--     row.total
 
 -- name: begin_write
 BEGIN IMMEDIATE;
@@ -684,31 +691,49 @@ FROM (SELECT NULL AS session_id, NULL AS seq, NULL AS name, NULL AS user_name, N
       FROM placed AS p CROSS JOIN users AS u ON u.id = p.user_id)
 ORDER BY count IS NULL, updated_us DESC, name, user_id, seq DESC;
 
--- The use of tokens, which is derived from the events on demand: what each sheet holds is described in lib/model/usage/sheet.c.
--- The rows go with the row of `derived` to which they lead, also where a library deletes it that does not know them.
+-- The use of tokens, which is derived from the events on demand. A row has the sums of a session's
+-- calls with one model in a quarter of an hour, or (quarter -9223372036854775808) in the whole session
+-- as far as it was counted, and between which events they are. The rows go with the row of `derived`
+-- to which they lead, also where a library deletes it that does not know them.
 
 -- name: usage_make
-CREATE TABLE usage_counts (
+CREATE TABLE usage_sums (
     session_id INTEGER NOT NULL,
+    quarter    INTEGER NOT NULL, -- of an hour, from 1970 on
+    model      TEXT NOT NULL,
+    what       TEXT NOT NULL,
     first_seq  INTEGER NOT NULL,
     last_seq   INTEGER NOT NULL,
-    what       TEXT NOT NULL,
-    counts     BLOB NOT NULL,
-    PRIMARY KEY (session_id, first_seq),
+    calls      INTEGER NOT NULL,
+    odd        INTEGER NOT NULL,
+    first_us   INTEGER NOT NULL,
+    last_us    INTEGER NOT NULL,
+    prompt     INTEGER NOT NULL,
+    cached     INTEGER NOT NULL,
+    candidates INTEGER NOT NULL,
+    thoughts   INTEGER NOT NULL,
+    tool_use   INTEGER NOT NULL,
+    total      INTEGER NOT NULL,
+    PRIMARY KEY (session_id, quarter, model),
     FOREIGN KEY (session_id, what) REFERENCES derived ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
 -- Removes the rows of a session also if no row of `derived` leads to them.
 
 -- name: usage_forget
-DELETE FROM usage_counts WHERE session_id = ?1;
+DELETE FROM usage_sums WHERE session_id = ?1;
 
 -- name: usage_drop
+DROP TABLE IF EXISTS usage_sums;
+
+-- The table of version 0.2.0.
+
+-- name: usage_counts_drop
 DROP TABLE IF EXISTS usage_counts;
 
--- The sheets of the sessions ?1, in the order of their numbers.
+-- The rows of the sessions ?1, in the order of their numbers. ?2: the last quarter.
 
 -- name: usage_of_sessions
-SELECT c.session_id, c.first_seq, c.last_seq, c.counts
-FROM temp.seslite_owners(?1) AS o CROSS JOIN usage_counts AS c ON c.session_id = o.id
+SELECT USAGE_SUMS(c)
+FROM temp.seslite_owners(?1) AS o CROSS JOIN usage_sums AS c ON c.session_id = o.id AND c.quarter <= ?2
 ORDER BY o.rowid;

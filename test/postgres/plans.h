@@ -49,8 +49,9 @@ static const char *const filling[] = {
     " (id >> 12) % 100, 0, 0, NULL, NULL, NULL, id FROM seslite.artifact_contents WHERE uses = 1",
     "INSERT INTO seslite.search_words SELECT shard, session_id, seq, array_to_tsvector(ARRAY['w' || id_hash % 1000])"
     " FROM (SELECT *, abs(session_id + seq) AS id_hash FROM seslite.events) AS e",
-    "INSERT INTO seslite.derived SELECT shard, id, 'usage', 1, 0 FROM seslite.sessions",
-    "INSERT INTO seslite.usage_counts SELECT shard, session_id, seq, seq, 'usage', 'x' FROM seslite.events",
+    "INSERT INTO seslite.derived SELECT shard, id, 'usage2', 1, 0 FROM seslite.sessions",
+    "INSERT INTO seslite.usage_sums SELECT shard, session_id, seq, 'm', 'usage2', seq, seq, 1, 0, 0, 0, 1,"
+    " 0, 0, 0, 0, 1 FROM seslite.events",
     "INSERT INTO seslite.version_floor SELECT n, 1 FROM generate_series(0, 4095) AS n",
     "ANALYZE",
 };

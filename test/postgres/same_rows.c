@@ -73,8 +73,7 @@ static const struct reading readings[] = {{"app_find", "A"},
                                           {"behind_user", "snuf"},
                                           {"behind_session", "snsf"},
                                           {"derived_lag", "f"},
-                                          {"usage_last", "s"},
-                                          {"usage_of_sessions", "o"},
+                                          {"usage_of_sessions", "oq"},
                                           {"usage_any", "BnttMvVsBpe"},
                                           {"usage_of_app", "anttMvVsBpe"},
                                           {"usage_of_user", "unttMvVsBpe"},
@@ -248,8 +247,7 @@ GROUP_TEST(struct same *same, statements_that_are_not_listed_read_of_sessions)
     }
 }
 
-/* An index with a word for each event, in both, and sheets of used tokens. (A server shows bytes as \x and
- * digits.) */
+/* An index with a word for each event, in both, and sums of used tokens. */
 static int indexed_same_setup(void **state)
 {
     const int failed = same_setup(state);
@@ -283,18 +281,19 @@ static int indexed_same_setup(void **state)
     assert_int_equal(
         sqlite3_exec(
             same->file,
-            "INSERT INTO derived SELECT session_id, 'usage', seq, epoch FROM derived;"
-            "INSERT INTO usage_counts SELECT session_id, 1, 2, 'usage', CAST('\\x0102' AS BLOB) FROM derived"
-            " WHERE what = 'usage'",
+            "INSERT INTO derived SELECT session_id, 'usage2', seq, epoch FROM derived;"
+            "INSERT INTO usage_sums SELECT session_id, 1, 'm', 'usage2', 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 FROM derived"
+            " WHERE what = 'usage2'",
             NULL, NULL, NULL),
         SQLITE_OK);
     database_run(same->database, statement_of("usage_make")->text);
     database_run(
         same->database,
-        "INSERT INTO seslite.derived SELECT shard, session_id, 'usage', seq, epoch FROM seslite.derived");
-    database_run(same->database,
-                 "INSERT INTO seslite.usage_counts SELECT shard, session_id, 1, 2, 'usage', '\\x0102'::bytea"
-                 " FROM seslite.derived WHERE what = 'usage'");
+        "INSERT INTO seslite.derived SELECT shard, session_id, 'usage2', seq, epoch FROM seslite.derived");
+    database_run(
+        same->database,
+        "INSERT INTO seslite.usage_sums SELECT shard, session_id, 1, 'm', 'usage2', 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12"
+        " FROM seslite.derived WHERE what = 'usage2'");
     database_run(same->database,
                  "INSERT INTO seslite.search_words SELECT shard, session_id, seq,"
                  " array_to_tsvector(ARRAY['w' || (seq + session_id / 4096 * 4294967296) % 3])"

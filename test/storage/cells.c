@@ -390,7 +390,7 @@ CELLS_TEST(a_deletion_of_the_user)
     assert_query(cells->fixture->path,
                  "SELECT (SELECT count(*) FROM artifacts), (SELECT count(*) FROM session_labels), (SELECT "
                  "count(*) FROM session_leases), (SELECT count(*) FROM derived), (SELECT count(*) FROM "
-                 "usage_counts)",
+                 "usage_sums)",
                  "0|0|0|0|0\n");
 }
 

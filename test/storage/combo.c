@@ -428,16 +428,16 @@ static void damage(struct combo *combo)
                                           "ALTER TABLE search_places ADD COLUMN mine TEXT",
                                           "UPDATE features SET name = 'search2' WHERE name = 'search'",
                                           "DELETE FROM features WHERE name = 'search'",
-                                          "DELETE FROM features WHERE name = 'usage'",
+                                          "DELETE FROM features WHERE name = 'usage2'",
                                           "INSERT OR IGNORE INTO features VALUES ('search', 2)",
-                                          "INSERT OR IGNORE INTO features VALUES ('usage', 1)",
+                                          "INSERT OR IGNORE INTO features VALUES ('usage2', 1)",
                                           "UPDATE derived SET seq = 9223372036854775807, epoch = epoch + 1",
                                           "UPDATE derived SET seq = -5",
                                           "DELETE FROM derived",
-                                          "UPDATE usage_counts SET counts = x'00'",
-                                          "DELETE FROM usage_counts",
-                                          "DROP TABLE usage_counts",
-                                          "ALTER TABLE usage_counts ADD COLUMN mine TEXT"};
+                                          "UPDATE usage_sums SET calls = -1",
+                                          "DELETE FROM usage_sums",
+                                          "DROP TABLE usage_sums",
+                                          "ALTER TABLE usage_sums ADD COLUMN mine TEXT"};
     const char *const change = pick(combo, changes, sizeof changes / sizeof changes[0]);
     sqlite3 *db = raw_open(combo->paths[0]);
 

@@ -127,8 +127,8 @@ COMMIT_TEST(damage_in_what_is_derived)
         "SELECT 1",
         "DELETE FROM search_words_data",
         "DROP TABLE search_places",
-        "UPDATE usage_counts SET counts = x'00'",
-        "DROP TABLE usage_counts",
+        "UPDATE usage_sums SET last_seq = 0",
+        "DROP TABLE usage_sums",
         "UPDATE derived SET seq = 9223372036854775807",
     };
 

@@ -16,7 +16,7 @@ struct plan_test {
 static void make_features(struct plan_test *test)
 {
     static const char *const beginnings[] = {"CREATE VIRTUAL TABLE", "CREATE TABLE search_places",
-                                             "CREATE TABLE usage_counts"};
+                                             "CREATE TABLE usage_sums"};
 
     for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
         sqlite3_stmt *statement = NULL;
@@ -131,7 +131,7 @@ static void note_primary_key(struct plan_test *test, const char *detail)
 {
     static const char *const tables[] = {"app_state",      "user_state",  "session_state", "base_state",
                                          "session_labels", "event_marks", "features",      "derived",
-                                         "artifacts",      "usage_counts"};
+                                         "artifacts",      "usage_sums"};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         char use[96];
         char name[96];

@@ -3,6 +3,7 @@
 #include "seslite_usage.h"
 
 #include "check.h"
+#include "released.h"
 #include "random.h"
 #include "usage.h"
 
@@ -113,28 +114,32 @@ TEST(a_file_without_it)
 {
     fill(fixture->store, 3);
     must_add_up(fixture->store, 3);
-    assert_query(fixture->path, "SELECT count(*) FROM features WHERE name = 'usage'", "0\n");
-    assert_query(fixture->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'usage_counts'", "0\n");
+    assert_query(fixture->path, "SELECT count(*) FROM features WHERE name = 'usage2'", "0\n");
+    assert_query(fixture->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'usage_sums'", "0\n");
     assert_query(fixture->path, "SELECT count(*) FROM derived", "0\n");
 }
+
+#define USAGE_ROWS                                                                                   \
+    "SELECT CASE WHEN quarter < 0 THEN 'whole' ELSE quarter END, model, calls, first_seq, last_seq," \
+    " first_us / 1000000, last_us / 1000000 FROM usage_sums ORDER BY session_id, usage_sums.quarter, model"
 
 TEST(the_feature_comes_and_goes)
 {
     fill(fixture->store, 130);
     must_tally(fixture->store, 0);
-    assert_query(fixture->path, "SELECT name, needs FROM features WHERE name = 'usage'", "usage|1\n");
-    assert_query(fixture->path, "SELECT what, seq FROM derived", "usage|130\n");
-    assert_query(fixture->path, "SELECT first_seq, last_seq FROM usage_counts", "1|56\n57|112\n113|130\n");
+    assert_query(fixture->path, "SELECT name, needs FROM features WHERE name = 'usage2'", "usage2|1\n");
+    assert_query(fixture->path, "SELECT what, seq FROM derived", "usage2|130\n");
+    assert_query(fixture->path, USAGE_ROWS, "whole||130|1|130|0|129\n0|m|130|1|130|0|129\n");
     fixture_reopen(fixture);
     fill(fixture->store, 1);
     must_add_up(fixture->store, 131);
-    assert_query(fixture->path, "SELECT first_seq, last_seq FROM usage_counts", "1|56\n57|112\n113|131\n");
+    assert_query(fixture->path, USAGE_ROWS, "whole||131|1|131|0|129\n0|m|131|1|131|0|129\n");
     must_tally(fixture->store, SES_TALLY_DROP);
     assert_query(
         fixture->path,
-        "SELECT (SELECT count(*) FROM features WHERE name = 'usage') + (SELECT count(*) FROM derived)",
+        "SELECT (SELECT count(*) FROM features WHERE name = 'usage2') + (SELECT count(*) FROM derived)",
         "0\n");
-    assert_query(fixture->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'usage_counts'", "0\n");
+    assert_query(fixture->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'usage_sums'", "0\n");
     must_add_up(fixture->store, 131);
 }
 
@@ -164,7 +169,7 @@ TEST(a_library_that_does_not_know_it)
     fill(fixture->store, 130);
     must_add_up(fixture->store, 130);
     raw_exec(fixture->path, "PRAGMA foreign_keys = ON; DELETE FROM sessions");
-    assert_query(fixture->path, "SELECT count(*) FROM usage_counts", "0\n");
+    assert_query(fixture->path, "SELECT count(*) FROM usage_sums", "0\n");
 }
 
 /* A store that is opened for reading adds up what the tally lacks. */
@@ -188,13 +193,13 @@ TEST(read_only)
 TEST(a_foreign_table)
 {
     fill(fixture->store, 3);
-    raw_exec(fixture->path, "CREATE TABLE Usage_Counts (mine)");
+    raw_exec(fixture->path, "CREATE TABLE Usage_Sums (mine)");
     must_add_up(fixture->store, 3);
     assert_code(SES_EXISTS, ses_store_tally(fixture->store, NULL, NULL, &error));
-    assert_message("usage_counts");
-    raw_exec(fixture->path, "DROP TABLE usage_counts");
+    assert_message("usage_sums");
+    raw_exec(fixture->path, "DROP TABLE usage_sums");
     must_tally(fixture->store, 0);
-    raw_exec(fixture->path, "ALTER TABLE usage_counts ADD COLUMN mine TEXT");
+    raw_exec(fixture->path, "ALTER TABLE usage_sums ADD COLUMN mine TEXT");
     must_add_up(fixture->store, 3);
     char *problems = problems_of(fixture->store, SES_CHECK_LOG);
     assert_non_null(strstr(problems, "usage -/-/- 0: "));
@@ -202,6 +207,86 @@ TEST(a_foreign_table)
     must_tally(fixture->store, 0);
     must_add_up(fixture->store, 3);
     assert_no_problems(fixture->store);
+}
+
+/* Fills the first page of a table with nonsense. */
+static void break_root(const char *path, const char *table)
+{
+    const unsigned char nonsense[100] = {0xFF, 0xFF, 0xFF};
+    char sql[200];
+
+    snprintf(sql, sizeof sql, "SELECT (rootpage - 1) * 4096 FROM sqlite_schema WHERE name = '%s'", table);
+    char *root = raw_text(path, sql);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, atol(root), SEEK_SET), 0);
+    assert_int_equal(fwrite(nonsense, 1, sizeof nonsense, file), sizeof nonsense);
+    assert_int_equal(fclose(file), 0);
+    free(root);
+}
+
+/* -------------------------------------------------------------------------------------- of version 0.2.0 */
+
+#define TALLIES                                                                                        \
+    "SELECT (SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE type = 'table' AND " \
+    "name LIKE 'usage%' ORDER BY name)), (SELECT group_concat(name) FROM features WHERE name LIKE 'usage%')"
+
+/* A store with a tally, in place of the fixture's own. */
+static void make_released(struct fixture *fixture)
+{
+    ses_close(fixture->store);
+    fixture->store = NULL;
+    assert_int_equal(remove(fixture->path), 0);
+    released_make("0.2.0", fixture->path);
+}
+
+TEST(the_tally_of_version_0_2_0)
+{
+    const ses_open_options reading = {.size = sizeof reading, .flags = SES_OPEN_READ_ONLY};
+
+    make_released(fixture);
+    assert_query(fixture->path, TALLIES, "usage_counts|usage\n");
+    fixture->store = must_open(fixture->path, NULL);
+    assert_query(fixture->path, TALLIES, "usage_counts|usage2\n");
+    assert_no_problems(fixture->store);
+    ses_store *reader = must_open(fixture->path, &reading);
+    compare_with_view(reader, fixture->path);
+    ses_close(reader);
+    compare_with_view(fixture->store, fixture->path);
+    assert_query(fixture->path, TALLIES, "usage_sums|usage2\n");
+    assert_query(fixture->path, "SELECT DISTINCT what FROM derived WHERE what LIKE 'usage%'", "usage2\n");
+    assert_no_problems(fixture->store);
+}
+
+/* It names models, so a deletion does not leave it, even if it is damaged. */
+TEST(a_deletion_drops_the_tally_of_version_0_2_0)
+{
+    for (int is_damaged = 0; is_damaged < 2; is_damaged++) {
+        make_released(fixture);
+        fixture->store = must_open(fixture->path, NULL);
+        if (is_damaged) {
+            ses_close(fixture->store);
+            raw_exec(fixture->path, "PRAGMA wal_checkpoint(TRUNCATE)");
+            break_root(fixture->path, "usage_counts");
+            fixture->store = must_open(fixture->path, NULL);
+        }
+        assert_ok(ses_delete(fixture->store, &(ses_key){"shop", "alice", "talk"}, NULL, NULL, &error));
+        assert_query(fixture->path, TALLIES, "NULL|usage2\n");
+        compare_with_view(fixture->store, fixture->path);
+        assert_query(fixture->path, TALLIES, "usage_sums|usage2\n");
+    }
+}
+
+/* A table that only has the name of the old one is the application's. */
+TEST(a_foreign_table_with_the_old_name)
+{
+    fill(fixture->store, 3);
+    raw_exec(fixture->path, "CREATE TABLE usage_counts (mine); INSERT INTO usage_counts VALUES (1)");
+    must_tally(fixture->store, 0);
+    must_add_up(fixture->store, 3);
+    must_delete(fixture->store, &key);
+    must_tally(fixture->store, SES_TALLY_DROP);
+    assert_query(fixture->path, "SELECT mine FROM usage_counts", "1\n");
 }
 
 /* A secure deletion leaves no name of a model. */
@@ -243,24 +328,44 @@ static void change_file(struct fixture *fixture, const char *sql)
     assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
 }
 
-/* No number is ever wrong: what is damaged is not used. */
+/* Adds up by model, so that the sums of parts are read. */
+static void must_add_up_by_model(ses_store *store, int64_t calls, int64_t tokens)
+{
+    const ses_usage_options options = {.size = sizeof options, .flags = SES_USAGE_BY_MODEL};
+    ses_usage_rows *rows = NULL;
+    ses_error error;
+
+    assert_ok(ses_store_usage(store, NULL, &options, &rows, &error));
+    assert_int_equal(ses_usage_rows_count(rows), 1);
+    assert_int_equal(ses_usage_rows_at(rows, 0)->calls, calls);
+    assert_int_equal(ses_usage_rows_at(rows, 0)->total, tokens);
+    ses_usage_rows_close(rows);
+}
+
+/* Rows that are missing or cannot be are not used. */
 TEST(damage)
 {
     static const char *const changes[] = {
-        "DELETE FROM usage_counts",
-        "DELETE FROM usage_counts WHERE first_seq = 1",
-        "DELETE FROM usage_counts WHERE first_seq = 57",
-        "DELETE FROM usage_counts WHERE first_seq = 113",
-        "UPDATE usage_counts SET counts = x''",
-        "UPDATE usage_counts SET counts = zeroblob(length(counts))",
-        "UPDATE usage_counts SET counts = substr(counts, 1, length(counts) - 1)",
-        "UPDATE usage_counts SET counts = CAST(counts || x'00' AS BLOB)",
-        "UPDATE usage_counts SET counts = (SELECT counts FROM usage_counts WHERE first_seq = 1) WHERE first_seq = 57",
-        "UPDATE usage_counts SET last_seq = last_seq - 1 WHERE first_seq = 113",
-        "UPDATE usage_counts SET last_seq = 9223372036854775807 WHERE first_seq = 113",
-        "UPDATE usage_counts SET first_seq = 0 WHERE first_seq = 1",
-        "UPDATE usage_counts SET first_seq = -9223372036854775807 WHERE first_seq = 1",
-        "INSERT INTO usage_counts SELECT session_id, 200, 210, what, counts FROM usage_counts WHERE first_seq = 1",
+        "DELETE FROM usage_sums",
+        "DELETE FROM usage_sums WHERE quarter < 0",
+        "DELETE FROM usage_sums WHERE quarter = 0",
+        "DELETE FROM usage_sums WHERE quarter = 1",
+        "DELETE FROM usage_sums WHERE quarter > 0",
+        "UPDATE usage_sums SET quarter = 7 WHERE quarter = 1",
+        "UPDATE usage_sums SET model = '' WHERE quarter = 1",
+        "UPDATE usage_sums SET calls = 0 WHERE quarter = 1",
+        "UPDATE usage_sums SET calls = 9223372036854775807",
+        "UPDATE usage_sums SET odd = -1",
+        "UPDATE usage_sums SET total = -1",
+        "UPDATE usage_sums SET first_us = -9223372036854775808",
+        "UPDATE usage_sums SET last_us = 9223372036854775807",
+        "UPDATE usage_sums SET last_seq = last_seq - 1",
+        "UPDATE usage_sums SET last_seq = 9223372036854775807",
+        "UPDATE usage_sums SET first_seq = 0",
+        "UPDATE usage_sums SET first_seq = first_seq + 1",
+        "UPDATE usage_sums SET first_seq = -9223372036854775807",
+        "INSERT INTO usage_sums SELECT session_id, 9, model, what, 200, 210, calls, odd, first_us, last_us, prompt,"
+        " cached, candidates, thoughts, tool_use, total FROM usage_sums WHERE quarter = 1",
         "UPDATE derived SET seq = -5",
         "UPDATE derived SET seq = 0",
         "UPDATE derived SET seq = 100",
@@ -269,7 +374,9 @@ TEST(damage)
         "UPDATE derived SET what = 'other'",
         "DELETE FROM derived"};
 
-    fill(fixture->store, 130);
+    must_create(fixture->store, &key, NULL);
+    for (int i = 0; i < 130; i++)
+        call_model(fixture->store, &key, 10 * i, "m", 100);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         int64_t calls = 0;
         must_tally(fixture->store, SES_TALLY_REBUILD);
@@ -278,51 +385,45 @@ TEST(damage)
         const int code = add_up(fixture->store, &calls);
         if (code != SES_OK || calls != 130)
             fail_msg("%s: %s, %lld calls", changes[i], ses_code_name(code), (long long)calls);
+        if (!strstr(changes[i], "SET model")) /* which only a check finds */
+            must_add_up_by_model(fixture->store, 130, 130 * 103);
+        call_model(fixture->store, &key, 20, "m", 100); /* whose row may be damaged */
+        must_add_up(fixture->store, 131);
+        const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 130};
+        assert_ok(ses_cut_by_key(fixture->store, &key, &point, NULL, NULL, &error));
     }
     must_tally(fixture->store, SES_TALLY_REBUILD);
     must_add_up(fixture->store, 130);
     assert_no_problems(fixture->store);
 }
 
-/* Each byte of a row, in turn. All of a row is added up by its sums, without its calls; a part, by the
- * calls. */
-TEST(a_flipped_bit)
+/* The sums of parts must be that of the session. */
+TEST(a_changed_number)
 {
-    const int64_t since_us = 10 * 1000000;
-    char sql[300];
+    static const char *const columns[] = {"calls",  "odd",        "first_us", "last_us",  "prompt",
+                                          "cached", "candidates", "thoughts", "tool_use", "total"};
 
-    fill(fixture->store, 20);
+    must_create(fixture->store, &key, NULL);
+    for (int i = 0; i < 20; i++)
+        call_model(fixture->store, &key, 100 * i, "m", 100);
     must_tally(fixture->store, 0);
-    char *len_text = raw_text(fixture->path, "SELECT length(counts) FROM usage_counts");
-    const int len = atoi(len_text);
-    free(len_text);
-    assert_in_range(len, 50, 1000);
     sqlite3 *db = raw_open(fixture->path);
-    for (int i = 1; i <= len; i++) {
-        int64_t calls = 0;
-        char *byte = NULL;
-        struct text hex = {NULL, 0};
-        snprintf(sql, sizeof sql, "SELECT hex(substr(counts, %d, 1)) FROM usage_counts", i);
-        raw_query(db, sql, &hex);
-        byte = hex.data;
-        const unsigned flipped = (unsigned)strtoul(byte, NULL, 16) ^ 1U << i % 8;
-        snprintf(
-            sql, sizeof sql,
-            "UPDATE usage_counts SET counts = CAST(substr(counts, 1, %d) || x'%02X' || substr(counts, %d) AS BLOB)",
-            i - 1, flipped, i + 1);
+    for (size_t i = 0; i < 2 * sizeof columns / sizeof columns[0]; i++) {
+        char sql[100];
+        const char *const where = i % 2 ? "quarter = 1" : "quarter < 0";
+        snprintf(sql, sizeof sql, "UPDATE usage_sums SET %s = %s + 1 WHERE %s", columns[i / 2],
+                 columns[i / 2], where);
         raw_run(db, sql);
-        assert_int_equal(add_up_since(fixture->store, &since_us, &calls), SES_OK);
-        assert_int_equal(calls, 10);
-        must_add_up(fixture->store, 20);
-        snprintf(
-            sql, sizeof sql,
-            "UPDATE usage_counts SET counts = CAST(substr(counts, 1, %d) || x'%.2s' || substr(counts, %d) AS BLOB)",
-            i - 1, byte, i + 1);
+        must_add_up_by_model(fixture->store, 20, 20 * 103);
+        char *problems = problems_of(fixture->store, SES_CHECK_LOG);
+        assert_non_null(strstr(problems, "the tally of tokens does not agree"));
+        free(problems);
+        snprintf(sql, sizeof sql, "UPDATE usage_sums SET %s = %s - 1 WHERE %s", columns[i / 2],
+                 columns[i / 2], where);
         raw_run(db, sql);
-        free(byte);
     }
     sqlite3_close(db);
-    must_add_up(fixture->store, 20);
+    assert_no_problems(fixture->store);
 }
 
 /* Pages that are damaged keep SQLite from dropping the table: it is unlinked, and they stay until a
@@ -330,19 +431,11 @@ TEST(a_flipped_bit)
 TEST(damaged_pages)
 {
     const ses_tally_options rebuild = {.size = sizeof rebuild, .flags = SES_TALLY_REBUILD};
-    const unsigned char nonsense[100] = {0xFF, 0xFF, 0xFF};
 
     fill(fixture->store, 130);
     must_tally(fixture->store, 0);
     ses_close(fixture->store);
-    char *root = raw_text(fixture->path,
-                          "SELECT (rootpage - 1) * 4096 FROM sqlite_schema WHERE name = 'usage_counts'");
-    FILE *file = fopen(fixture->path, "r+b");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, atol(root), SEEK_SET), 0);
-    assert_int_equal(fwrite(nonsense, 1, sizeof nonsense, file), sizeof nonsense);
-    assert_int_equal(fclose(file), 0);
-    free(root);
+    break_root(fixture->path, "usage_sums");
     assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
     must_add_up(fixture->store, 130);
     assert_ok(ses_store_tally(fixture->store, &rebuild, NULL, &error));
@@ -366,7 +459,11 @@ TEST(a_check_compares_the_tally_with_the_events)
     char *problems = problems_of(fixture->store, SES_CHECK_LOG);
     assert_non_null(strstr(problems, "usage app/user/session 0: the tally of tokens does not agree"));
     free(problems);
-    change_file(fixture, "DELETE FROM usage_counts");
+    change_file(fixture, "UPDATE usage_sums SET model = 'other' WHERE quarter = 0");
+    problems = problems_of(fixture->store, SES_CHECK_LOG);
+    assert_non_null(strstr(problems, "usage app/user/session 0: "));
+    free(problems);
+    change_file(fixture, "DELETE FROM usage_sums");
     problems = problems_of(fixture->store, SES_CHECK_LOG);
     assert_non_null(strstr(problems, "usage app/user/session 0: "));
     free(problems);

@@ -21,8 +21,9 @@ static void append_call(const struct twins *twins, const ses_key *to, ses_store 
     static const char *const counts[] = {"0", "1", "128", "70000", "-1", "null", "1e2", "9007199254740993"};
     char event[600];
     ses_error error;
-    int len = snprintf(event, sizeof event, "{\"id\":\"e%d\",\"invocationId\":\"i%d\",\"timestamp\":%lld", id,
-                       id / 2, (long long)(twins->second + (int64_t)random_below(&seed, 200000)));
+    int len =
+        snprintf(event, sizeof event, "{\"id\":\"e%d\",\"invocationId\":\"i%d\",\"timestamp\":%lld", id,
+                 id / 2, (long long)(twins->second + (int64_t)random_below(&seed, id % 3 ? 2000 : 200000)));
 
     if (random_below(&seed, 3) > 0)
         len += snprintf(event + len, sizeof event - (size_t)len,
@@ -114,10 +115,21 @@ static int moving_zone(void *context, int64_t time_us)
     return (int)(time_us / 1000000 / 3600 % 24) * 3600;
 }
 
+/* Ahead by minutes and seconds, as zones once were: days begin within a quarter of an hour. */
+static int odd_zone(void *context, int64_t time_us)
+{
+    (void)context;
+    (void)time_us;
+    return 11 * 3600 + 19 * 60 + 32;
+}
+
 /* NULL, or a time around those of the events. */
 static const int64_t *some_time(struct twins *twins, int64_t *time_us)
 {
-    *time_us = (twins->second + (int64_t)random_below(&twins->seed, 300000) - 100000) * 1000000;
+    const bool is_near = random_below(&twins->seed, 2) == 0;
+    const int64_t ahead = (int64_t)random_below(&twins->seed, is_near ? 2000 : 300000);
+
+    *time_us = (twins->second + ahead - (is_near ? 0 : 100000)) * 1000000;
     return random_below(&twins->seed, 3) == 0 ? time_us : NULL;
 }
 
@@ -125,6 +137,7 @@ static void compare_usage(struct twins *twins, int round)
 {
     const ses_key scopes[] = {
         {NULL, NULL, NULL}, {"app", NULL, NULL}, {"app", "u", NULL}, {"app", "v", NULL}};
+    int (*const zones[])(void *, int64_t) = {NULL, moving_zone, odd_zone};
     const ses_key *scope = &scopes[random_below(&twins->seed, 4)];
     int64_t since;
     int64_t before;
@@ -134,7 +147,7 @@ static void compare_usage(struct twins *twins, int round)
                                        .flags = (unsigned)random_below(&twins->seed, 64),
                                        .since_us = some_time(twins, &since),
                                        .before_us = some_time(twins, &before),
-                                       .zone = random_below(&twins->seed, 2) ? moving_zone : NULL,
+                                       .zone = zones[random_below(&twins->seed, 3)],
                                        .filter = &filter};
     char *tallied = all_usage(twins->tallied->store, scope, options);
     char *plain = all_usage(twins->plain->store, scope, options);

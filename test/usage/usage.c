@@ -211,6 +211,8 @@ TEST(sums_that_are_too_large)
         ses_usage_rows_close(rows);
         must_tally(fixture->store, 0);
     }
+    call_model(fixture->store, &one, CALLS, "i", "\"usageMetadata\":{\"totalTokenCount\":1}");
+    assert_usage(fixture->store, &one, SES_USAGE_BY_MODEL, "- 1101: 2200 0 0 0 0 9223372036854775807;");
 }
 
 /* ----------------------------------------------------------------------------------------- times and days */

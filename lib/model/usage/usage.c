@@ -6,8 +6,7 @@
 #include "json/object.h"
 
 struct usage_reading {
-    int64_t counts[USAGE_COUNTS];
-    uint32_t odd;
+    struct usage_sums call;
     bool found;
     struct span model;
 };
@@ -25,8 +24,8 @@ static int read_usage_count(struct usage_reading *reading, enum usage_count whic
     const bool is_count = found->type == JSON_NUMBER &&
                           ses__decimal_truncate(value, 0, &count, &half) == DECIMAL_EXACT && count >= 0 &&
                           count <= MAX_USAGE_COUNT;
-    reading->odd += !is_count;
-    reading->counts[which] = is_count ? count : -1;
+    reading->call.odd += !is_count;
+    reading->call.counts[which] = is_count ? count : 0;
     return SES_OK;
 }
 
@@ -80,10 +79,10 @@ static const struct json_object usage_event_fields = {
     JSON_FIELDS({"usageMetadata", "usage_metadata", JSON_MAY_BE(JSON_OBJECT), read_metadata, NULL},
                 {"modelVersion", "model_version", JSON_MAY_BE(JSON_STRING), read_model, NULL})};
 
-int ses__usage_read(struct span body, struct arena *arena, struct usage_call *call, struct span *model,
+int ses__usage_read(struct span body, struct arena *arena, struct usage_sums *call, struct span *model,
                     bool *found, ses_error *error)
 {
-    struct usage_reading reading = {.counts = {-1, -1, -1, -1, -1, -1}, .model = {"", 0}};
+    struct usage_reading reading = {.call = {.calls = 1}, .model = {"", 0}};
     struct json_reader reader;
     int code = ses__json_start_object(&reader, body, usage_event_fields.whole, error);
 
@@ -94,8 +93,7 @@ int ses__usage_read(struct span body, struct arena *arena, struct usage_call *ca
     *found = code == SES_OK && reading.found;
     if (!*found)
         return code;
-    memcpy(call->counts, reading.counts, sizeof call->counts);
-    call->odd = reading.odd;
+    *call = reading.call;
     *model = reading.model;
     return SES_OK;
 }

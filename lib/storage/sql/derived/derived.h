@@ -16,7 +16,7 @@
 #include "storage/sql/query.h"
 
 /* The use of tokens (storage/sql/usage). */
-#define USAGE_FEATURE "usage"
+#define USAGE_FEATURE "usage2"
 
 /* The parts that may be to blame for the failure of a job (db->blamed). */
 enum blame {
@@ -61,10 +61,14 @@ SESLITE_PRIVATE int ses__table_unlink(struct db *db, const char *name, ses_error
 
 /* True if the feature is there and can be used. */
 SESLITE_PRIVATE int ses__usage_find(struct db *db, bool *is_there, ses_error *error);
+/* The same; `*is_wanted` is also true if its row is there but its table has yet to be made. */
+SESLITE_PRIVATE int ses__usage_find_wish(struct db *db, bool *is_there, bool *is_wanted, ses_error *error);
 SESLITE_PRIVATE int ses__usage_look(struct db *db, enum derived_table *table, ses_error *error);
 /* Before events of a session are changed or removed: it is counted again from what is left. */
 SESLITE_PRIVATE int ses__usage_leave(struct db *db, int64_t session_id, ses_error *error);
-/* If `keeps_pages`, these are damaged: the table is unlinked. */
+/* Drops the table that was made for "usage", the feature of version 0.2.0, if a file still has it. */
+SESLITE_PRIVATE int ses__usage_drop_old(struct db *db, bool keeps_pages, ses_error *error);
+/* The same of both tables. If `keeps_pages`, their pages are damaged: they are unlinked. */
 SESLITE_PRIVATE int ses__usage_drop(struct db *db, bool keeps_pages, ses_error *error);
 
 /* Sessions with which a feature is behind: the first few after the number `after`. */

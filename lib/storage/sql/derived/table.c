@@ -47,22 +47,36 @@ int ses__table_unlink(struct db *db, const char *name, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------- used tokens */
 
-static const char usage_table[] = "usage_counts";
-
 int ses__usage_look(struct db *db, enum derived_table *table, ses_error *error)
 {
     const char *const name = STATEMENT_USAGE_MAKE->name;
-    return ses__table_look(db, usage_table, name + strlen(name) + 1, table, error);
+    return ses__table_look(db, "usage_sums", name + strlen(name) + 1, table, error);
+}
+
+static int find_usage(struct db *db, bool *is_named, enum derived_table *table, ses_error *error)
+{
+    const int code = ses__feature_find(db, USAGE_FEATURE, is_named, error);
+
+    *table = TABLE_MISSING;
+    return code == SES_OK && *is_named ? ses__usage_look(db, table, error) : code;
 }
 
 int ses__usage_find(struct db *db, bool *is_there, ses_error *error)
 {
-    enum derived_table table = TABLE_MISSING;
-    int code = ses__feature_find(db, USAGE_FEATURE, is_there, error);
+    enum derived_table table;
+    const int code = find_usage(db, is_there, &table, error);
 
-    if (code == SES_OK && *is_there)
-        code = ses__usage_look(db, &table, error);
     *is_there = *is_there && table == TABLE_SOUND;
+    return code;
+}
+
+int ses__usage_find_wish(struct db *db, bool *is_there, bool *is_wanted, ses_error *error)
+{
+    enum derived_table table;
+    const int code = find_usage(db, is_wanted, &table, error);
+
+    *is_there = *is_wanted && table == TABLE_SOUND;
+    *is_wanted = *is_there || (*is_wanted && table == TABLE_MISSING);
     return code;
 }
 
@@ -79,15 +93,36 @@ int ses__usage_leave(struct db *db, int64_t session_id, ses_error *error)
     return ses__blame(db, BLAME_USAGE, code);
 }
 
+static int drop_usage_table(struct db *db, const char *name, const struct statement *drop, bool keeps_pages,
+                            ses_error *error)
+{
+    return keeps_pages ? ses__table_unlink(db, name, error)
+                       : ses__blame(db, BLAME_PAGES, ses__query_do(db, drop, error, NULL));
+}
+
+int ses__usage_drop_old(struct db *db, bool keeps_pages, ses_error *error)
+{
+    static const char beginning[] = "CREATE TABLE usage_counts (\n    session_id INTEGER NOT NULL,";
+    enum derived_table table = TABLE_MISSING;
+    int code = SES_OK;
+
+    if (db->traits->keeps_table_sql) /* on a server, the upgrade has dropped it */
+        code = ses__table_look(db, "usage_counts", beginning, &table, error);
+    if (code != SES_OK || table != TABLE_CHANGED)
+        return code;
+    code = drop_usage_table(db, "usage_counts", STATEMENT_USAGE_COUNTS_DROP, keeps_pages, error);
+    return code == SES_OK ? ses__feature_leave(db, "usage", error) : code;
+}
+
 /* The rows of the table refer to `derived`, and must go first. */
 int ses__usage_drop(struct db *db, bool keeps_pages, ses_error *error)
 {
     enum derived_table table = TABLE_MISSING;
-    int code = ses__usage_look(db, &table, error);
+    int code = ses__usage_drop_old(db, keeps_pages, error);
 
+    if (code == SES_OK)
+        code = ses__usage_look(db, &table, error);
     if (code == SES_OK && (table == TABLE_SOUND || table == TABLE_CHANGED))
-        code = keeps_pages
-                   ? ses__table_unlink(db, usage_table, error)
-                   : ses__blame(db, BLAME_PAGES, ses__query_do(db, STATEMENT_USAGE_DROP, error, NULL));
+        code = drop_usage_table(db, "usage_sums", STATEMENT_USAGE_DROP, keeps_pages, error);
     return code == SES_OK ? ses__feature_leave(db, USAGE_FEATURE, error) : code;
 }

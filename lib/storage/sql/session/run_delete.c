@@ -32,7 +32,8 @@ static int drop_void(struct db *db, ses_error *error)
 static int begin_deleting(const struct deleting *own, struct db *db, ses_error *error)
 {
     const struct erasure *erasure = own->erasure;
-    int code = own->voids & BLAME_USAGE ? ses__usage_drop(db, own->keeps_pages, error) : SES_OK;
+    int code = own->voids & BLAME_USAGE ? ses__usage_drop(db, own->keeps_pages, error)
+                                        : ses__usage_drop_old(db, own->keeps_pages, error);
 
     if (code == SES_OK && own->voids & BLAME_WORDS)
         code = ses__index_void(db, error);

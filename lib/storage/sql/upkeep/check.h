@@ -86,20 +86,20 @@ SESLITE_PRIVATE int ses__check_read_initial(struct check *check, int64_t session
 /* ---- check_usage.c: compares the tokens of the log with the table */
 
 struct check_usage {
-    int64_t counted_seq; /* the table holds the calls up to this event; 0: it does not hold the session */
-    uint64_t hash;       /* of these, as the log has them */
-    struct arena arena;
+    int64_t counted_seq;      /* the table has the calls up to this event; 0: it does not have the session */
+    struct usage_tally tally; /* of these, as the log has them */
+    struct arena arena;       /* texts of an event */
 };
 /* Sets whether there is a table. */
 SESLITE_PRIVATE int ses__check_usage_find(struct check *check);
-/* Begins with a session. The arena is initialised, and the caller frees it. */
+/* Begins with a session. The tally and the arena are initialised, and the caller frees them. */
 SESLITE_PRIVATE int ses__check_usage_begin(struct check *check, struct check_usage *usage,
                                            const struct session_row *row);
 /* The next event. */
 SESLITE_PRIVATE int ses__check_usage_add(struct check *check, struct check_usage *usage,
                                          const struct event_row *event);
 /* When all were added. Reports a difference. */
-SESLITE_PRIVATE int ses__check_usage_compare(struct check *check, const struct check_usage *usage,
+SESLITE_PRIVATE int ses__check_usage_compare(struct check *check, struct check_usage *usage,
                                              const struct session_row *row);
 
 /* ---- check_marks.c: the marks that a log must have, found out from its events, and held against

@@ -298,7 +298,7 @@ int ses__check_log(struct check *check, const struct session_row *row, int64_t i
     const ses_allocator *allocator = check->db->allocator;
 
     ses__arena_init(&log.usage.arena, allocator);
-
+    ses__usage_tally_init(&log.usage.tally, allocator, check->op->seed);
     ses__update_times_begin(&log.times, row->created_us, row->base_seq, inherited);
     ses__check_marks_init(&log.marks, allocator);
     int code = ses__replay_init(&log.replay, allocator, check->op->seed, false, &check->error);
@@ -306,6 +306,7 @@ int ses__check_log(struct check *check, const struct session_row *row, int64_t i
         code = check_whole_log(&log);
     ses__replay_free(&log.replay);
     ses__check_marks_free(&log.marks);
+    ses__usage_tally_free(&log.usage.tally);
     ses__arena_free(&log.usage.arena);
     return code;
 }

@@ -1,4 +1,6 @@
-/* Reads the use of tokens: the sheets of a session in the table, and the events after these. */
+/* Reads the use of tokens: the sums of a session in the table, and the events that these lack. */
+#include <string.h>
+
 #include "base/error.h"
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/list.h"
@@ -22,19 +24,27 @@ enum {
     USAGE_APP
 };
 
+/* A row of the table of which only some calls belong to a row of the result: their events are read. */
+struct usage_edge {
+    struct usage_edge *next;
+    const struct usage_session *session;
+    int64_t quarter;
+    int64_t first_seq;
+    int64_t last_seq;
+    struct span model;
+};
+
 /* Some sessions, in the order of their numbers. */
 struct usage_batch {
     struct usage_walk *walk;
     struct db *db;
-    struct crc32_tables sums;
     struct arena names;
-    struct arena models;
+    struct arena texts; /* of an event */
+    struct arena edge_arena;
+    struct usage_edge *edges;
     size_t count;
     struct usage_session sessions[USAGE_SESSIONS];
-    int64_t counted[USAGE_SESSIONS]; /* the numbers of those that the table has */
-    size_t counted_count;
-    struct usage_sheet sheet;
-    struct span invocations[USAGE_SHEET_CALLS];
+    int64_t ids[USAGE_SESSIONS]; /* of those whose rows are read */
 };
 
 /* ------------------------------------------------------------------------------------------- sessions */
@@ -80,7 +90,7 @@ static int take_usage_names(struct usage_batch *batch, struct query *query, stru
     return code == SES_OK ? take_usage_name(batch, query, USAGE_APP, &session->app) : code;
 }
 
-/* Does the table hold calls of it that count? Those up to base_seq were pruned. */
+/* Up to which event the table has calls of it that count. Those up to base_seq were pruned. */
 static int64_t counted_seq(const struct usage_walk *walk, struct query *query,
                            const struct usage_session *session)
 {
@@ -107,8 +117,6 @@ static int take_usage_session(struct usage_batch *batch, struct query *query, in
     int code = check_usage_session(batch, session, after, query->error);
     if (code == SES_OK && walk->names)
         code = take_usage_names(batch, query, session);
-    if (session->counted_seq > 0)
-        batch->counted[batch->counted_count++] = session->id;
     batch->count++;
     return code;
 }
@@ -126,7 +134,7 @@ static int read_usage_sessions(struct usage_batch *batch, int64_t after, ses_err
     struct prefix_end end;
     struct query query;
 
-    batch->count = batch->counted_count = 0;
+    batch->count = 0;
     ses__arena_reset(&batch->names);
     ses__label_values(values + 4, filter);
     values[7] = INT(after);
@@ -142,134 +150,169 @@ static int read_usage_sessions(struct usage_batch *batch, int64_t after, ses_err
     return ses__query_end(&query);
 }
 
-/* ------------------------------------------------------------------------------------------- their calls */
+/* ------------------------------------------------------------------------------------------ their events */
 
-static int give_sheet(struct usage_batch *batch, const struct usage_session *session,
-                      const struct span *invocations, ses_error *error)
+/* Reads the events after one number up to another. If there is an edge, only its calls are taken. */
+static int walk_usage_events(struct usage_batch *batch, const struct usage_session *session, int64_t after,
+                             int64_t last, const struct usage_edge *edge, ses_error *error)
 {
     const struct usage_walk *walk = batch->walk;
-    return batch->sheet.count == 0 && !batch->sheet.packed.ptr
-               ? SES_OK
-               : walk->visit(walk->context, session, &batch->sheet, invocations, error);
-}
-
-/* The events after that one. */
-static int walk_usage_events(struct usage_batch *batch, const struct usage_session *session, int64_t seq,
-                             ses_error *error)
-{
-    struct usage_sheet *sheet = &batch->sheet;
     struct event_rows rows;
     struct event_row event;
 
-    ses__usage_sheet_begin(sheet, session->id, seq + 1);
-    ses__arena_reset(&batch->models);
-    ses__event_rows_open(&rows, batch->db, session->id, seq + 1, session->last_seq, WALK_FORWARD, error);
+    ses__event_rows_open(&rows, batch->db, session->id, after + 1, last, WALK_FORWARD, error);
     while (ses__event_rows_next(&rows, &event)) {
+        struct usage_sums call;
+        struct span model;
         bool used = false;
-        int code = ses__usage_take_event(sheet, &event, &batch->models, &used, error);
-        if (code == SES_OK && used) {
-            struct span *invocation = &batch->invocations[sheet->count - 1];
-            const struct span text = event.invocation_id;
-            *invocation = (struct span){ses__arena_text(&batch->models, text.ptr, text.len), text.len};
-            code = invocation->ptr ? SES_OK : ses__error_nomem(error);
-        }
-        if (code == SES_OK && ses__usage_sheet_is_full(sheet)) {
-            code = give_sheet(batch, session, batch->invocations, error);
-            ses__usage_sheet_begin(sheet, session->id, event.seq + 1);
-            ses__arena_reset(&batch->models);
-        }
+        ses__arena_reset(&batch->texts);
+        int code =
+            ses__usage_of_event(&event, session->id, &batch->texts, &call, &model, &used, rows.query.error);
+        if (edge && used)
+            used = ses__usage_quarter(call.first_us) == edge->quarter && ses__span_is(model, edge->model);
+        if (code == SES_OK && used)
+            code = walk->visit(walk->context, session, &call, model, event.invocation_id, error);
         ses__query_keep(&rows.query, code);
     }
-    const int code = ses__event_rows_close(&rows);
-    return code == SES_OK ? give_sheet(batch, session, batch->invocations, error) : code;
+    return ses__event_rows_close(&rows);
 }
 
-/* Leaves out the calls of events that were pruned, by a library that does not know the table. */
-static void drop_pruned(struct usage_sheet *sheet, int64_t base_seq)
+static int read_edges(struct usage_batch *batch, ses_error *error)
 {
-    size_t pruned = 0;
+    int code = SES_OK;
 
-    while (pruned < sheet->count && sheet->calls[pruned].seq <= base_seq)
-        pruned++;
-    sheet->count -= pruned;
-    memmove(sheet->calls, sheet->calls + pruned, sheet->count * sizeof *sheet->calls);
+    for (const struct usage_edge *edge = batch->edges; edge && code == SES_OK; edge = edge->next)
+        if (edge->first_seq <= edge->last_seq)
+            code = walk_usage_events(batch, edge->session, edge->first_seq - 1, edge->last_seq, edge, error);
+    return code;
 }
 
-static bool sums_are_enough(const struct usage_walk *walk, const struct usage_sheet *sheet)
-{
-    return walk->takes_sums && walk->takes_sums(walk->context, sheet);
-}
-
-/* The next sheet of the session, of which the calls up to `*seq` were read. */
-static int take_sheet(struct usage_batch *batch, const struct usage_session *session, struct query *query,
-                      int64_t *seq)
-{
-    struct usage_sheet *sheet = &batch->sheet;
-    const int64_t first = ses__query_int(query, 1);
-
-    ses__usage_sheet_begin(sheet, session->id, first);
-    sheet->last = ses__query_int(query, 2);
-    /* The first may begin with events that were pruned. */
-    const bool follows = *seq == 0 ? first > 0 && first <= session->base_seq + 1 : first == *seq + 1;
-    if (!follows || sheet->last > session->counted_seq ||
-        !ses__usage_sheet_read_sums(sheet, &batch->sums, ses__query_bytes(query, 3)))
-        return ses__usage_refuse(batch->db, session->id, query->error);
-    *seq = sheet->last;
-    const bool has_pruned = sheet->first <= session->base_seq;
-    if ((has_pruned || !sums_are_enough(batch->walk, sheet)) &&
-        !ses__usage_sheet_read_calls(sheet, &batch->sums))
-        return ses__usage_refuse(batch->db, session->id, query->error);
-    if (has_pruned)
-        drop_pruned(sheet, session->base_seq);
-    return give_sheet(batch, session, NULL, query->error);
-}
-
-/* The next session of the batch that the table has, from `*at` on. */
-static const struct usage_session *next_counted(const struct usage_batch *batch, size_t *at)
-{
-    while (*at < batch->count && batch->sessions[*at].counted_seq == 0)
-        ++*at;
-    return *at < batch->count ? &batch->sessions[(*at)++] : NULL;
-}
-
-/* The sheets come session by session, and those of a session without a gap, up to where they are said to. */
-static int read_sheets(struct usage_batch *batch, ses_error *error)
-{
-    const struct owner_list ids = {batch->counted, batch->counted_count};
-    size_t at = 0;
-    const struct usage_session *session = next_counted(batch, &at);
-    int64_t seq = 0;
-    struct query query;
-
-    if (!session)
-        return SES_OK;
-    ses__query_open(&query, batch->db, STATEMENT_USAGE_OF_SESSIONS, error, VALUES(OWNERS(&ids)));
-    while (session && ses__query_row(&query)) {
-        if (ses__query_int(&query, 0) != session->id)
-            ses__query_keep(&query, ses__usage_refuse(batch->db, session->id, error));
-        else
-            ses__query_keep(&query, take_sheet(batch, session, &query, &seq));
-        if (query.code == SES_OK && seq == session->counted_seq) {
-            session = next_counted(batch, &at);
-            seq = 0;
-        }
-    }
-    const int code = ses__query_end(&query);
-    return code == SES_OK && session ? ses__usage_refuse(batch->db, session->id, error) : code;
-}
-
-static int read_after_sheets(struct usage_batch *batch, ses_error *error)
+static int read_after_sums(struct usage_batch *batch, ses_error *error)
 {
     int code = SES_OK;
 
     for (size_t i = 0; i < batch->count && code == SES_OK; i++) {
         const struct usage_session *session = &batch->sessions[i];
-        const int64_t seq =
-            session->counted_seq > 0 && !batch->walk->reads_events ? session->counted_seq : session->base_seq;
+        const int64_t seq = session->counted_seq > 0 ? session->counted_seq : session->base_seq;
         if (seq < session->last_seq)
-            code = walk_usage_events(batch, session, seq, error);
+            code = walk_usage_events(batch, session, seq, session->last_seq, NULL, error);
     }
     return code;
+}
+
+/* -------------------------------------------------------------------------------------------- their sums */
+
+static int add_edge(struct usage_batch *batch, const struct usage_session *session,
+                    const struct usage_row *row, ses_error *error)
+{
+    const int64_t first =
+        row->sums.first_seq > session->base_seq ? row->sums.first_seq : session->base_seq + 1;
+    const char *model = ses__arena_text(&batch->edge_arena, row->model.ptr, row->model.len);
+    struct usage_edge *edge = ses__arena_new(&batch->edge_arena, sizeof *edge);
+
+    if (!model || !edge)
+        return ses__error_nomem(error);
+    *edge = (struct usage_edge){.next = batch->edges,
+                                .session = session,
+                                .quarter = row->quarter,
+                                .first_seq = first,
+                                .last_seq = row->sums.last_seq,
+                                .model = {model, row->model.len}};
+    batch->edges = edge;
+    return SES_OK;
+}
+
+static int take_usage_row(struct usage_batch *batch, struct usage_session *session,
+                          const struct usage_row *row, bool only_whole, ses_error *error)
+{
+    const struct usage_walk *walk = batch->walk;
+    const bool is_whole = row->quarter == USAGE_OF_SESSION;
+
+    if (row->sums.last_seq > session->counted_seq)
+        return ses__usage_refuse(batch->db, session->id, error);
+    if (is_whole) {
+        session->total = row->sums;
+        session->has_total = true;
+    } else {
+        ses__usage_add(&session->parts, &row->sums);
+    }
+    if (is_whole != only_whole)
+        return SES_OK;
+    enum usage_share share = walk->share(walk->context, &row->sums);
+    /* Some of the events were pruned by a library that does not know the table. */
+    if (share == USAGE_ALL && row->sums.first_seq <= session->base_seq)
+        share = USAGE_PART;
+    if (share == USAGE_ALL && row->sums.calls > 0)
+        return walk->visit(walk->context, session, &row->sums, row->model, (struct span){"", 0}, error);
+    if (share == USAGE_PART && is_whole)
+        session->needs_parts = true;
+    return share == USAGE_PART && !is_whole ? add_edge(batch, session, row, error) : SES_OK;
+}
+
+/* True if the rows of the session are all there, as far as the sums show. */
+static bool are_rows_sound(const struct usage_session *session, bool only_whole)
+{
+    const struct usage_sums *total = &session->total;
+    const struct usage_sums *parts = &session->parts;
+
+    return session->has_total && total->first_seq <= session->base_seq + 1 &&
+           total->last_seq == session->counted_seq &&
+           (only_whole || (parts->calls == total->calls && parts->odd == total->odd &&
+                           parts->first_us == total->first_us && parts->last_us == total->last_us &&
+                           memcmp(parts->counts, total->counts, sizeof parts->counts) == 0));
+}
+
+static int read_rows(struct usage_batch *batch, const struct owner_list *ids, bool only_whole,
+                     ses_error *error)
+{
+    size_t at = 0;
+    struct usage_row row;
+    struct query query;
+
+    ses__usage_rows_open(&query, batch->db, ids, only_whole, error);
+    while (ses__query_row(&query)) {
+        const bool is_sound = ses__usage_row_read(&query, &row);
+        while (at < batch->count && batch->sessions[at].id != row.session_id)
+            at++;
+        ses__query_keep(&query, is_sound && at < batch->count
+                                    ? take_usage_row(batch, &batch->sessions[at], &row, only_whole, error)
+                                    : ses__usage_refuse(batch->db, row.session_id, error));
+    }
+    int code = ses__query_end(&query);
+    at = 0;
+    for (size_t i = 0; i < ids->count && code == SES_OK; i++) {
+        while (batch->sessions[at].id != ids->ids[i])
+            at++;
+        if (!are_rows_sound(&batch->sessions[at], only_whole))
+            code = ses__usage_refuse(batch->db, ids->ids[i], error);
+    }
+    return code;
+}
+
+/* Reads the rows of whole sessions, if these do, and then those of the sessions whose parts are needed. */
+static int read_sums(struct usage_batch *batch, ses_error *error)
+{
+    struct owner_list ids = {batch->ids, 0};
+    int code = SES_OK;
+
+    batch->edges = NULL;
+    ses__arena_reset(&batch->edge_arena);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct usage_session *session = &batch->sessions[i];
+        session->parts = NO_USAGE;
+        session->needs_parts = session->counted_seq > 0 && batch->walk->by_part;
+        if (session->counted_seq > 0)
+            batch->ids[ids.count++] = session->id;
+    }
+    if (ids.count > 0 && !batch->walk->by_part)
+        code = read_rows(batch, &ids, true, error);
+    ids.count = 0;
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->sessions[i].needs_parts)
+            batch->ids[ids.count++] = batch->sessions[i].id;
+    if (code == SES_OK && ids.count > 0)
+        code = read_rows(batch, &ids, false, error);
+    return code == SES_OK ? read_edges(batch, error) : code;
 }
 
 static bool lacks_calls(const struct usage_batch *batch)
@@ -295,10 +338,9 @@ static int walk_batches(struct usage_batch *batch, ses_error *error)
         walk->is_late = walk->stops_if_late && lacks_calls(batch);
         if (walk->is_late)
             return SES_OK;
-        if (!walk->reads_events)
-            code = read_sheets(batch, error);
-        if (code == SES_OK && !walk->reads_table)
-            code = read_after_sheets(batch, error);
+        code = read_sums(batch, error);
+        if (code == SES_OK)
+            code = read_after_sums(batch, error);
     } while (code == SES_OK && batch->count == USAGE_SESSIONS);
     return code;
 }
@@ -312,11 +354,12 @@ int ses__usage_walk(struct db *db, struct usage_walk *walk, ses_error *error)
         return ses__error_nomem(error);
     batch->walk = walk;
     batch->db = db;
-    ses__crc32_prepare(&batch->sums);
     ses__arena_init(&batch->names, db->allocator);
-    ses__arena_init(&batch->models, db->allocator);
+    ses__arena_init(&batch->texts, db->allocator);
+    ses__arena_init(&batch->edge_arena, db->allocator);
     const int code = walk_batches(batch, error);
-    ses__arena_free(&batch->models);
+    ses__arena_free(&batch->edge_arena);
+    ses__arena_free(&batch->texts);
     ses__arena_free(&batch->names);
     ses__memory_free(db->allocator, batch);
     return code;

@@ -1,7 +1,9 @@
 #include "storage/sql/usage/usage.h"
 
 #include "base/error.h"
+#include "model/event/timestamp.h"
 #include "storage/sql/rows/event.h"
+#include "storage/sql/rows/parts.h"
 
 /* EXISTS: another table has its name. */
 static int make_usage(struct db *db, bool keeps_pages, ses_error *error)
@@ -10,7 +12,7 @@ static int make_usage(struct db *db, bool keeps_pages, ses_error *error)
     int code = ses__usage_look(db, &table, error);
 
     if (code == SES_OK && table == TABLE_FOREIGN)
-        code = ses__table_refuse(db, "usage_counts", error);
+        code = ses__table_refuse(db, "usage_sums", error);
     if (code == SES_OK)
         code = ses__usage_drop(db, keeps_pages, error); /* a rest that another program left */
     if (code == SES_OK)
@@ -26,154 +28,189 @@ int ses__usage_refuse(const struct db *db, int64_t session_id, ses_error *error)
                           db->name, (long long)session_id);
 }
 
-int ses__usage_take_event(struct usage_sheet *sheet, const struct event_row *event, struct arena *arena,
-                          bool *used, ses_error *error)
+int ses__usage_of_event(const struct event_row *event, int64_t session_id, struct arena *arena,
+                        struct usage_sums *call, struct span *model, bool *used, ses_error *error)
 {
-    struct usage_call call = {.seq = event->seq, .time_us = event->time_us};
-    struct span model;
-    const int code = ses__usage_read(event->body, arena, &call, &model, used, error);
+    const int code = ses__usage_read(event->body, arena, call, model, used, error);
 
-    sheet->last = event->seq;
-    if (code != SES_OK && code != SES_NOMEM)
-        return ses__error_set(error, SES_CORRUPT,
-                              "event %lld of session number %lld is damaged: its text cannot be read",
-                              (long long)event->seq, (long long)sheet->session_id);
-    if (code != SES_OK || !*used)
+    call->first_seq = call->last_seq = event->seq;
+    call->first_us = call->last_us = event->time_us;
+    if (code == SES_OK || code == SES_NOMEM)
         return code;
-    return ses__usage_sheet_add(sheet, &call, model, arena) ? SES_OK : ses__error_nomem(error);
+    return ses__error_set(error, SES_CORRUPT,
+                          "event %lld of session number %lld is damaged: its text cannot be read",
+                          (long long)event->seq, (long long)session_id);
+}
+
+/* ------------------------------------------------------------------------------------------------- rows */
+
+/* Columns of usage_of_sessions. */
+enum {
+    ROW_SESSION,
+    ROW_QUARTER,
+    ROW_MODEL,
+    ROW_FIRST_SEQ,
+    ROW_LAST_SEQ,
+    ROW_CALLS,
+    ROW_ODD,
+    ROW_FIRST_US,
+    ROW_LAST_US,
+    ROW_COUNTS
+};
+
+void ses__usage_rows_open(struct query *query, struct db *db, const struct owner_list *ids, bool only_whole,
+                          ses_error *error)
+{
+    ses__query_open(query, db, STATEMENT_USAGE_OF_SESSIONS, error,
+                    VALUES(OWNERS(ids), INT(only_whole ? USAGE_OF_SESSION : INT64_MAX)));
+}
+
+static bool is_row_sound(const struct usage_row *row)
+{
+    const struct usage_sums *sums = &row->sums;
+    const bool is_whole = row->quarter == USAGE_OF_SESSION;
+    bool sound = sums->first_seq > 0 && sums->first_seq <= sums->last_seq && sums->last_seq <= MAX_SEQ &&
+                 sums->calls >= (is_whole ? 0 : 1) && sums->calls <= sums->last_seq - sums->first_seq + 1 &&
+                 sums->odd >= 0 && sums->odd <= USAGE_COUNTS * sums->calls;
+
+    for (int i = 0; i < USAGE_COUNTS; i++)
+        sound = sound && sums->counts[i] >= 0;
+    if (!sound || sums->calls == 0)
+        return sound;
+    return ses__timestamp_holds(sums->first_us) && ses__timestamp_holds(sums->last_us) &&
+           sums->first_us <= sums->last_us &&
+           (is_whole || (ses__usage_quarter(sums->first_us) == row->quarter &&
+                         ses__usage_quarter(sums->last_us) == row->quarter)) &&
+           (row->model.len == 0 || ses__is_id(row->model));
+}
+
+bool ses__usage_row_read(struct query *query, struct usage_row *row)
+{
+    row->session_id = ses__query_int(query, ROW_SESSION);
+    row->quarter = ses__query_int(query, ROW_QUARTER);
+    row->model = ses__query_text(query, ROW_MODEL);
+    row->sums = (struct usage_sums){.first_seq = ses__query_int(query, ROW_FIRST_SEQ),
+                                    .last_seq = ses__query_int(query, ROW_LAST_SEQ),
+                                    .calls = ses__query_int(query, ROW_CALLS),
+                                    .odd = ses__query_int(query, ROW_ODD),
+                                    .first_us = ses__query_int(query, ROW_FIRST_US),
+                                    .last_us = ses__query_int(query, ROW_LAST_US)};
+    for (int i = 0; i < USAGE_COUNTS; i++)
+        row->sums.counts[i] = ses__query_int(query, ROW_COUNTS + i);
+    return is_row_sound(row);
+}
+
+/* Adds to the row, or makes it. */
+static int add_to_row(struct db *db, int64_t session_id, int64_t quarter, struct span model,
+                      const struct usage_sums *sums, ses_error *error)
+{
+    const int64_t *const counts = sums->counts;
+    const int code = ses__query_do(
+        db, STATEMENT_USAGE_ADD, error,
+        VALUES(INT(session_id), INT(quarter), TEXT(model), INT(sums->first_seq), INT(sums->last_seq),
+               INT(sums->calls), INT(sums->odd), INT(sums->first_us), INT(sums->last_us), INT(counts[0]),
+               INT(counts[1]), INT(counts[2]), INT(counts[3]), INT(counts[4]), INT(counts[5])));
+
+    return ses__blame(db, BLAME_USAGE, code);
 }
 
 /* ------------------------------------------------------------------------------------ bringing up to date */
 
-struct usage_advance {
-    struct db *db;
-    const struct session_row *row;
-    struct deriving *work;
-    struct crc32_tables sums;
-    struct arena arena;
-    struct usage_sheet sheet; /* the last */
-};
-
-static int put_sheet(struct usage_advance *own, ses_error *error)
+/* CORRUPT: the table does not say that the session was counted up to that event. */
+static int check_counted(struct db *db, const struct session_row *row, int64_t seq, ses_error *error)
 {
-    const struct usage_sheet *sheet = &own->sheet;
-    struct buffer *bytes = &own->work->text;
-
-    ses__buffer_cut(bytes, 0);
-    ses__usage_sheet_write(sheet, &own->sums, bytes);
-    if (bytes->failed)
-        return ses__error_nomem(error);
-    const int code = ses__query_do(own->db, STATEMENT_USAGE_PUT, error,
-                                   VALUES(INT(sheet->session_id), INT(sheet->first), INT(sheet->last),
-                                          BYTES(((struct span){bytes->data, bytes->len}))));
-    return ses__blame(own->db, BLAME_USAGE, code);
-}
-
-static bool copy_models(struct usage_sheet *sheet, struct arena *arena)
-{
-    bool copied = true;
-
-    for (size_t i = 0; i < sheet->model_count && copied; i++) {
-        sheet->models[i].ptr = ses__arena_text(arena, sheet->models[i].ptr, sheet->models[i].len);
-        copied = sheet->models[i].ptr != NULL;
-    }
-    return copied;
-}
-
-/* The sheet that ends with that event. */
-static int take_last_sheet(struct usage_advance *own, int64_t seq, ses_error *error)
-{
-    struct usage_sheet *sheet = &own->sheet;
+    struct usage_row whole;
     struct query query;
-    bool sound = false;
 
-    ses__query_open(&query, own->db, STATEMENT_USAGE_LAST, error, VALUES(INT(own->row->id)));
-    if (ses__query_row(&query)) {
-        ses__usage_sheet_begin(sheet, own->row->id, ses__query_int(&query, 0));
-        sheet->last = ses__query_int(&query, 1);
-        sound = sheet->first > 0 && sheet->last == seq &&
-                ses__usage_sheet_read(sheet, &own->sums, ses__query_bytes(&query, 2));
-        if (sound && !copy_models(sheet, &own->arena))
-            ses__query_keep(&query, ses__error_nomem(error));
-    }
-    int code = ses__query_end(&query);
-    if (code == SES_OK && !sound)
-        code = ses__usage_refuse(own->db, own->row->id, error);
-    return ses__blame(own->db, BLAME_USAGE, code);
+    ses__usage_rows_open(&query, db, &(struct owner_list){&row->id, 1}, true, error);
+    const bool sound = ses__query_row(&query) && ses__usage_row_read(&query, &whole) &&
+                       whole.sums.first_seq <= row->base_seq + 1 && whole.sums.last_seq == seq;
+    const int code = ses__query_end(&query);
+    return ses__blame(db, BLAME_USAGE,
+                      code == SES_OK && !sound ? ses__usage_refuse(db, row->id, error) : code);
 }
 
-/* Where to begin: after `*seq`. */
-static int find_beginning(struct usage_advance *own, int64_t *seq, ses_error *error)
+/* Finds the event after which to begin. */
+static int find_beginning(struct db *db, const struct session_row *row, int64_t *seq, ses_error *error)
 {
-    const struct session_row *row = own->row;
     struct derived_row derived;
-    int code = ses__derived_find(own->db, USAGE_FEATURE, row, &derived, error);
+    int code = ses__derived_find(db, USAGE_FEATURE, row, &derived, error);
     const bool goes_on = derived.current && derived.seq > row->base_seq && derived.seq <= row->last_seq;
 
+    *seq = goes_on ? derived.seq : row->base_seq;
     if (code != SES_OK)
         return code;
-    *seq = goes_on ? derived.seq : row->base_seq;
     if (goes_on)
-        return derived.seq < row->last_seq ? take_last_sheet(own, derived.seq, error) : SES_OK;
-    code = ses__usage_leave(own->db, row->id, error);
-    if (code == SES_OK)
-        code = ses__derived_set(own->db, USAGE_FEATURE, row, row->base_seq, error);
-    ses__usage_sheet_begin(&own->sheet, row->id, row->base_seq + 1);
-    return code;
+        return *seq < row->last_seq ? check_counted(db, row, *seq, error) : SES_OK;
+    code = ses__usage_leave(db, row->id, error);
+    return code == SES_OK ? ses__derived_set(db, USAGE_FEATURE, row, row->base_seq, error) : code;
 }
 
-static int tally_event(struct usage_advance *own, const struct event_row *event, ses_error *error)
+/* Reads the events after that one, as many as the work has room for; `*seq` becomes the last. */
+static int tally_events(struct db *db, const struct session_row *row, struct deriving *work,
+                        struct usage_tally *tally, int64_t *seq, ses_error *error)
 {
-    struct usage_sheet *sheet = &own->sheet;
-    bool used = false;
-    int code = SES_OK;
-
-    if (ses__usage_sheet_is_full(sheet)) {
-        code = put_sheet(own, error);
-        ses__usage_sheet_begin(sheet, sheet->session_id, event->seq);
-    }
-    if (code == SES_OK)
-        code = ses__usage_take_event(sheet, event, &own->arena, &used, error);
-    own->work->events++;
-    own->work->bytes_left -= (int64_t)event->body.len;
-    return code;
-}
-
-/* Adds the events after that one, as many as the work has room for; `*seq` becomes the last. */
-static int tally_events(struct usage_advance *own, int64_t *seq, ses_error *error)
-{
-    const struct session_row *row = own->row;
     struct event_rows rows;
     struct event_row event;
     bool more = true;
 
-    ses__event_rows_open_few(&rows, own->db, row->id, *seq + 1, row->last_seq,
-                             &(struct few_events){INT64_MAX, own->work->bytes_left}, WALK_FORWARD, error);
-    while (own->work->bytes_left > 0) {
+    ses__event_rows_open_few(&rows, db, row->id, *seq + 1, row->last_seq,
+                             &(struct few_events){INT64_MAX, work->bytes_left}, WALK_FORWARD, error);
+    while (work->bytes_left > 0) {
+        struct usage_sums call;
+        struct span model;
+        bool used = false;
         more = ses__event_rows_next(&rows, &event);
         if (!more)
             break;
         *seq = event.seq;
-        ses__query_keep(&rows.query, tally_event(own, &event, error));
+        work->events++;
+        work->bytes_left -= (int64_t)event.body.len;
+        int code = ses__usage_of_event(&event, row->id, &tally->arena, &call, &model, &used, error);
+        if (code == SES_OK && used && !ses__usage_tally_add(tally, &call, model))
+            code = ses__error_nomem(error);
+        ses__query_keep(&rows.query, code);
     }
     if (!more)
         *seq = row->last_seq;
-    own->sheet.last = *seq;
     return ses__event_rows_close(&rows);
 }
 
-static int advance_session(struct usage_advance *own, bool *done, ses_error *error)
+static int put_tally(struct db *db, const struct session_row *row, struct usage_tally *tally,
+                     ses_error *error)
 {
-    int64_t seq = 0;
-    int code = find_beginning(own, &seq, error);
+    const struct span no_model = {"", 0};
+    int code = add_to_row(db, row->id, USAGE_OF_SESSION, no_model, &tally->total, error);
+    size_t at = 0;
 
-    if (code != SES_OK || seq >= own->row->last_seq)
+    while (code == SES_OK) {
+        const struct usage_part *part = (struct usage_part *)ses__table_next(&tally->parts, &at);
+        if (!part)
+            break;
+        code = add_to_row(db, row->id, part->quarter, part->model, &part->sums, error);
+    }
+    return code;
+}
+
+static int advance_session(struct db *db, const struct session_row *row, struct deriving *work, bool *done,
+                           ses_error *error)
+{
+    const struct hash_seed seed = {{0, 0}}; /* a MiB of events has too few models to make a table slow */
+    struct usage_tally tally;
+    int64_t seq = 0;
+    int code = find_beginning(db, row, &seq, error);
+
+    if (code != SES_OK || seq >= row->last_seq)
         return code;
-    code = tally_events(own, &seq, error);
+    ses__usage_tally_init(&tally, db->allocator, seed);
+    tally.total.first_seq = seq + 1;
+    code = tally_events(db, row, work, &tally, &seq, error);
+    tally.total.last_seq = seq;
     if (code == SES_OK)
-        code = put_sheet(own, error);
-    *done = seq == own->row->last_seq;
-    return code == SES_OK ? ses__derived_set(own->db, USAGE_FEATURE, own->row, seq, error) : code;
+        code = put_tally(db, row, &tally, error);
+    ses__usage_tally_free(&tally);
+    *done = seq == row->last_seq;
+    return code == SES_OK ? ses__derived_set(db, USAGE_FEATURE, row, seq, error) : code;
 }
 
 static int advance_usage(struct db *db, int64_t session_id, struct deriving *work, bool *done,
@@ -185,20 +222,7 @@ static int advance_usage(struct db *db, int64_t session_id, struct deriving *wor
     *done = true;
     if (code == SES_NOTFOUND) /* it was deleted meanwhile */
         return SES_OK;
-    if (code != SES_OK)
-        return code;
-    struct usage_advance *own = ses__memory_new(db->allocator, sizeof *own);
-    if (!own)
-        return ses__error_nomem(error);
-    own->db = db;
-    own->row = &row;
-    own->work = work;
-    ses__crc32_prepare(&own->sums);
-    ses__arena_init(&own->arena, db->allocator);
-    const int advanced = advance_session(own, done, error);
-    ses__arena_free(&own->arena);
-    ses__memory_free(db->allocator, own);
-    return advanced;
+    return code == SES_OK ? advance_session(db, &row, work, done, error) : code;
 }
 
 const struct derived_feature ses__usage_feature = {

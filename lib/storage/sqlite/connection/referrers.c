@@ -17,10 +17,11 @@ static bool is_table_of_store(const char *schema, const char *name)
     return text < end;
 }
 
-/* The tally is not in the schema scripts, since it is made on demand. */
+/* The tally, or that of version 0.2.0. It is not in the schema scripts, since it is made on demand. */
 static bool is_tally(const char *name, const char *parent)
 {
-    return strcmp(name, "usage_counts") == 0 && strcmp(parent, "derived") == 0;
+    return (strcmp(name, "usage_sums") == 0 || strcmp(name, "usage_counts") == 0) &&
+           strcmp(parent, "derived") == 0;
 }
 
 static void note_referrer(char *names, size_t capacity, const char *name)
