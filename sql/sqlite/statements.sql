@@ -652,15 +652,17 @@ SELECT 1 FROM search_places WHERE session_id = ?1 AND first_seq > ?2 LIMIT 1;
 -- name: places_remove
 DELETE FROM search_places WHERE session_id = ?1 AND first_seq BETWEEN ?2 AND ?3 - 7;
 
+-- An id that another program has put there, and that is too large for a row id of eight times it, is no place.
+
 -- name: words_add
 INSERT INTO search_words (rowid, words)
 SELECT id * 8 + ((?2 - 1) & 7), ?4 || ' ' || ?3 FROM search_places
-WHERE session_id = ?1 AND first_seq = ((?2 - 1) & ~7) + 1;
+WHERE session_id = ?1 AND first_seq = ((?2 - 1) & ~7) + 1 AND id >> 60 = 0;
 
 -- name: words_remove
 INSERT INTO search_words (search_words, rowid, words)
 SELECT 'delete', id * 8 + ((?2 - 1) & 7), ?4 || ' ' || ?3 FROM search_places
-WHERE session_id = ?1 AND first_seq = ((?2 - 1) & ~7) + 1;
+WHERE session_id = ?1 AND first_seq = ((?2 - 1) & ~7) + 1 AND id >> 60 = 0;
 
 -- First a row with the number of events that the index finds for ?1, at most ?2. If they are fewer, then those in sessions
 -- that were updated from ?3 to before ?4, with the label ?5 (if it is not NULL) and a value from ?6 to ?7, and with a name from

@@ -11,7 +11,7 @@ static int need_module(struct db *db, ses_error *error)
 
     if (code != SES_NOTFOUND)
         return code;
-    return db->engine->words
+    return db->engine->words->remove
                ? ses__error_set(error, SES_UNSUPPORTED,
                                 "%s: there is no index of words on such a server: searches read the events",
                                 db->name)
