@@ -167,11 +167,11 @@ TEST_OF(filled_setup, prices_that_are_wrong)
 TEST_OF(filled_setup, a_tally)
 {
     run_at(&reply, 0, NULL, fixture->path, "usage");
-    assert_query(fixture->path, "SELECT count(*) FROM features WHERE name = 'usage'", "0\n");
+    assert_query(fixture->path, "SELECT count(*) FROM features WHERE name = 'usage2'", "0\n");
     char *before = strdup(reply.out.data);
     run_at(&reply, 0, NULL, fixture->path, "usage", "--tally");
     assert_string_equal(reply.out.data, before);
-    assert_query(fixture->path, "SELECT name FROM features WHERE name = 'usage'", "usage\n");
+    assert_query(fixture->path, "SELECT name FROM features WHERE name = 'usage2'", "usage2\n");
     free(before);
 }
 
