@@ -270,14 +270,15 @@ static int check_kind(const struct artifact_new *fresh, const struct artifact_ca
 static int check_artifact_source(struct source *source, const void *bytes, size_t len, ses_error *error)
 {
     const ses_artifact_save_options *options = &source->fresh->options;
+    const uint64_t bytes_given = len; /* of which a size_t may be too small to exceed the largest artifact */
 
     if (!bytes == !options->read && (len > 0 || options->read))
         return ses__error_set(error, SES_MISUSE,
                               "an artifact has either bytes or a function that reads them");
     source->bytes = options->read ? NULL : bytes ? bytes : "";
-    source->expected = len == SES_NUL                     ? -1
-                       : (uint64_t)len > LARGEST_ARTIFACT ? LARGEST_ARTIFACT + 1
-                                                          : (int64_t)len;
+    source->expected = len == SES_NUL                   ? -1
+                       : bytes_given > LARGEST_ARTIFACT ? LARGEST_ARTIFACT + 1
+                                                        : (int64_t)bytes_given;
     if (len == SES_NUL && bytes)
         source->expected = (int64_t)strlen(bytes);
     return source->expected > options->max_bytes ? refuse_long(source, error) : SES_OK;

@@ -49,11 +49,11 @@ static bool is_told(const struct told *told, const char *session)
 
 static void tell(struct told *told, const char *session)
 {
-    const size_t size = session ? strlen(session) + 1 : SIZE_MAX;
+    const size_t size = session ? strlen(session) + 1 : 0;
 
     if (told->all || (session && is_told(told, session)))
         return;
-    told->all = size > sizeof told->names - told->len;
+    told->all = !session || size > sizeof told->names - told->len;
     if (!told->all) {
         memcpy(told->names + told->len, session, size);
         told->len += size;
