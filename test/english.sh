@@ -80,7 +80,7 @@ printf '%s\n' "$limits" "-" "$found" | $awk '
     }
     $4 > wide[$1] + 0 {print "english: " $1 ": " $4 " lines are wider than 110 columns"; bad = 1}
     END {exit bad}' >&2 || {
-    echo "english: awk -v all=1 -f test/english.awk FILE... prints them" >&2
+    echo "english: LC_ALL=C awk -v all=1 -f test/english.awk FILE... prints them" >&2
     exit 1
 }
 echo "ok      english"

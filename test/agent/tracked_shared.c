@@ -1,5 +1,5 @@
-/* Views of several sessions that read and write shared keys: what was computed from an older value is
- * STALE. */
+/* Views of several sessions that read and write shared keys: a change computed from an older
+ * value is STALE. */
 #include "agent.h"
 
 #include "seslite_cjson.h"

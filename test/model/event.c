@@ -274,8 +274,8 @@ PLAIN_TEST(an_event_is_known_again_by_its_made_id)
 
 /* ------------------------------------------------------------------------------------- random events */
 
-/* A random event with random changes beside it; what is stored is JSON, complete, and stored as it is when it
- * is given once more. */
+/* A random event with random changes beside it; its stored form is JSON, complete, and stored as it is when
+ * it is given once more. */
 PLAIN_TEST(stored_bytes_stay_as_they_are)
 {
     static const char *const fields[] = {

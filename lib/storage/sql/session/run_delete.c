@@ -1,7 +1,7 @@
 /*
- * Runs jobs that delete. What is derived from the events follows in the same transaction, but
- * never refuses a deletion: if its damage may be to blame for a failure, it becomes void, and all is done
- * again without it. (The job does not simply go on, since SQLite should not commit a transaction in which a
+ * Runs jobs that delete. The data derived from the events follow in the same transaction, but never refuse
+ * a deletion: if their damage may be to blame for a failure, they become void, and the job runs again without
+ * them. (It does not simply go on, since SQLite should not commit a transaction in which a
  * statement has failed.)
  */
 #include "base/error.h"
