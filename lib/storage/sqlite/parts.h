@@ -54,7 +54,7 @@ enum checkpoint_work {
 };
 
 struct checkpoint_attempts {
-    int in_vain; /* the last ones, in a row */
+    int failed; /* the last ones, in a row */
     int64_t not_before_us;
 };
 
@@ -242,8 +242,6 @@ SESLITE_PRIVATE void ses__wal_file_bound(struct sqlite *storage);
 SESLITE_PRIVATE void ses__wal_file_keep(struct sqlite *storage);
 /* When the log starts again, a file that is too long becomes somewhat shorter. */
 SESLITE_PRIVATE void ses__wal_file_cut(struct sqlite *storage);
-/* The log has nothing in it any more, and its file is empty. */
-SESLITE_PRIVATE void ses__wal_file_emptied(struct sqlite *storage);
 /* The length of the log's file now. */
 SESLITE_PRIVATE int64_t ses__wal_file_bytes(const struct sqlite *storage);
 /* Inside a write transaction, if the log has so many pages: makes the file longer before that is needed. */

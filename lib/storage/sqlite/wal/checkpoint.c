@@ -44,16 +44,16 @@ int ses__checkpoint_setup(struct sqlite *storage, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------ the thread */
 
-/* Called by the thread that has the turn, without the lock. */
-static void run_in_turn(struct sqlite *storage)
+/* With the lock held, and with the turn, which it hands on. */
+static void copy_in_turn(struct sqlite *storage)
 {
     struct connection *db = storage->writer.db;
+    struct checkpointer *own = &storage->checkpointer;
     struct checkpoint_run run = {.frames = -1, .copied = -1};
-    int64_t start = ses__clock_steady_us();
-    int64_t waited_before = db->busy_us;
+    const int64_t start = ses__clock_steady_us();
+    const int64_t waited_before = db->busy_us;
 
-    (void)pthread_mutex_lock(&storage->lock);
-    run.waits = db->wal_pages >= WAL_PRESSING_PAGES && start >= storage->checkpointer.waiting.not_before_us;
+    run.waits = db->wal_pages >= WAL_PRESSING_PAGES && start >= own->waiting.not_before_us;
     (void)pthread_mutex_unlock(&storage->lock);
     ses__wal_file_cut(storage);
     ses__connection_start_call(db, run.waits ? start + WAITING_US : start, false, NULL);
@@ -68,21 +68,13 @@ static void run_in_turn(struct sqlite *storage)
     (void)pthread_mutex_lock(&storage->lock);
     storage->counts.sqlite.checkpoint_turn_us += run.us;
     (void)ses__wal_account(storage, &run);
-    storage->checkpointer.finishes = false;
-    (void)pthread_mutex_unlock(&storage->lock);
-}
-
-/* With the lock held, and with the turn, which it hands on. */
-static void work_in_turn(struct sqlite *storage)
-{
-    (void)pthread_mutex_unlock(&storage->lock);
-    run_in_turn(storage);
-    (void)pthread_mutex_lock(&storage->lock);
-    storage->checkpointer.work = CHECKPOINT_NONE;
+    own->finishes = false;
+    own->work = CHECKPOINT_NONE;
     ses__writer_hand_on(storage);
 }
 
-/* The same, concurrently with the writers. The writer's turn copies the rest. */
+/* With the lock held, and with the turn, which it hands on before the long copy. The rest is copied in the
+ * writer's turn. */
 static void copy_concurrently(struct sqlite *storage)
 {
     struct checkpointer *own = &storage->checkpointer;
@@ -113,7 +105,7 @@ static void *checkpoint_loop(void *context)
     (void)pthread_mutex_lock(&storage->lock);
     while (!own->stops || own->work != CHECKPOINT_NONE) {
         if (own->work == CHECKPOINT_IN_TURN)
-            work_in_turn(storage);
+            copy_in_turn(storage);
         else if (own->work == CHECKPOINT_CONCURRENT)
             copy_concurrently(storage);
         else
@@ -123,45 +115,25 @@ static void *checkpoint_loop(void *context)
     return NULL;
 }
 
-/* With the lock held. */
-static bool start_thread(struct sqlite *storage)
-{
-    struct checkpointer *own = &storage->checkpointer;
-
-    own->started = ses__thread_start(&own->thread, checkpoint_loop, storage);
-    return own->started;
-}
-
-/* With the lock held. The checkpointer gets the turn now if it is free, or else when it is next handed on. */
-static void begin_now(struct sqlite *storage)
-{
-    if (!storage->writer.taken)
-        ses__writer_hand_on(storage);
-}
-
-/* With the lock held. No thread could be started, so the caller does the work, if the turn is free. */
-static void work_without_thread(struct sqlite *storage)
-{
-    if (!storage->writer.taken) {
-        storage->writer.taken = true;
-        storage->checkpointer.due = false;
-        work_in_turn(storage);
-    }
-}
-
 void ses__checkpoint_start(struct sqlite *storage)
 {
     struct checkpointer *own = &storage->checkpointer;
+    struct writer *writer = &storage->writer;
 
     if (LIKELY(!atomic_load_explicit(&own->wants_thread, memory_order_relaxed)))
         return;
     (void)pthread_mutex_lock(&storage->lock);
     atomic_store_explicit(&own->wants_thread, false, memory_order_relaxed);
     if (own->due && !own->stops) {
-        if (own->started || start_thread(storage))
-            begin_now(storage);
-        else
-            work_without_thread(storage);
+        own->started = own->started || ses__thread_start(&own->thread, checkpoint_loop, storage);
+        /* If the turn is taken, the thread gets it when it is next handed on. */
+        if (own->started && !writer->taken) {
+            ses__writer_hand_on(storage);
+        } else if (!writer->taken) { /* no thread could be started, so the caller does the work */
+            writer->taken = true;
+            own->due = false;
+            copy_in_turn(storage);
+        }
     }
     (void)pthread_mutex_unlock(&storage->lock);
 }

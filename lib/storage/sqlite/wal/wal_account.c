@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "storage/sqlite/parts.h"
 
-/* A checkpoint runs once so many pages have not been copied yet. */
+/* A checkpoint runs once this many pages have not been copied yet. */
 static const int64_t DUE_PAGES = 1000;
 
 /* How long copying in the writer's turn may take, by estimate. A writer waits for it. */
@@ -16,8 +16,9 @@ static const int64_t COPYING_US = 80000;
 /* A run over fewer pages says little about the time that one page takes. */
 static const int64_t PAGES_TO_MEASURE = 250;
 
-/* An attempt in vain is followed by a pause, which doubles each time. After QUICK_ATTEMPTS in a row the pause is also at
- * least PAUSE_TIMES as long as the attempt, so that in the long run three percent of the time are spent in vain. */
+/* A failed attempt is followed by a pause, which doubles each time. After QUICK_ATTEMPTS in a row the pause
+ * is also at least PAUSE_TIMES as long as the attempt, so that in the long run failed attempts take three
+ * percent of the time. */
 static const int64_t FIRST_PAUSE_US = 10000;
 enum { MAX_DOUBLINGS = 7, QUICK_ATTEMPTS = 2, PAUSE_TIMES = 32 };
 
@@ -25,14 +26,14 @@ enum { MAX_DOUBLINGS = 7, QUICK_ATTEMPTS = 2, PAUSE_TIMES = 32 };
 static const int64_t LONGEST_PAUSE_US = 20000;
 
 /* Records an attempt that took `us`. */
-static void account_attempt(struct checkpoint_attempts *attempts, bool in_vain, int64_t us)
+static void account_attempt(struct checkpoint_attempts *attempts, bool failed, int64_t us)
 {
-    if (in_vain) {
-        int64_t pause = FIRST_PAUSE_US << attempts->in_vain;
-        if (attempts->in_vain >= QUICK_ATTEMPTS && pause < us * PAUSE_TIMES)
+    if (failed) {
+        int64_t pause = FIRST_PAUSE_US << attempts->failed;
+        if (attempts->failed >= QUICK_ATTEMPTS && pause < us * PAUSE_TIMES)
             pause = us * PAUSE_TIMES;
-        if (attempts->in_vain < MAX_DOUBLINGS)
-            attempts->in_vain++;
+        if (attempts->failed < MAX_DOUBLINGS)
+            attempts->failed++;
         attempts->not_before_us = ses__clock_steady_us() + pause;
     } else {
         *attempts = (struct checkpoint_attempts){0};
