@@ -1,10 +1,11 @@
 /* Backups: a copy of the store as of one moment, complete in its place or not there at all. */
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "storage/sqlite/backup/backup_file.h"
-#include "storage/sqlite/backup/recoding.h"
 #include "storage/sqlite/connection/key.h"
 #include "storage/sqlite/connection/schema.h"
 
@@ -19,26 +20,21 @@ struct backup_run {
     bool rewrites;            /* all content is rewritten */
 };
 
-/* ------------------------------------------------------------------------------------- where it may go */
-
-static bool is_companion(const char *path, const char *store)
-{
-    const size_t len = strlen(store);
-    bool is = false;
-
-    for (size_t i = 0; i < COMPANIONS; i++)
-        is = is || (strncmp(path, store, len) == 0 && strcmp(path + len, ses__companions[i]) == 0);
-    return is;
-}
+/* ---------------------------------------------------------------------------------------- the target */
 
 static int check_is_other(const struct sqlite *storage, const char *target, ses_error *error)
 {
+    const char *store = storage->config.path;
+    const size_t len = strlen(store);
     struct file_identity identity;
-    bool is_own =
-        storage->file.known &&
-        ((ses__file_identify(target, &identity) && ses__file_is_same(identity, storage->file.identity)) ||
-         is_companion(target, storage->config.path));
 
+    if (!storage->file.known)
+        return SES_OK;
+    bool is_own =
+        ses__file_identify(target, &identity) && ses__file_is_same(identity, storage->file.identity);
+    for (size_t i = 0; i < COMPANIONS; i++)
+        is_own =
+            is_own || (strncmp(target, store, len) == 0 && strcmp(target + len, ses__companions[i]) == 0);
     return is_own ? ses__error_set(error, SES_INVALID,
                                    "%s: this is the store itself, or a file of it; a backup needs another",
                                    target)
@@ -98,7 +94,8 @@ static int copy_to_file(struct db *base, void *context, ses_error *error)
     return code;
 }
 
-/* Called by SQLite now and then: how far it is can be seen in the file. One that grows and grows comes of damage. */
+/* Called by SQLite from time to time. The length of the file shows the progress. A file that keeps growing
+ * comes from damage. */
 static int on_vacuum(void *context)
 {
     struct backup_run *run = context;
@@ -131,15 +128,67 @@ static int vacuum(struct backup_run *run, struct connection *db, const char *sql
     return code;
 }
 
-/* The pages of a file with a key are laid out otherwise than those of one without, so they cannot be copied as they are. */
+static int attach_store(struct connection *db, const struct sqlite_config *store, ses_error *error)
+{
+    const unsigned char *key = store->in_memory ? NULL : store->key;
+    unsigned char text[KEY_TEXT_BYTES];
+    sqlite3_stmt *attach = NULL;
+    int rc = sqlite3_prepare_v2(db->handle, "ATTACH ?1 AS source KEY ?2", -1, &attach, NULL);
+
+    if (key)
+        ses__key_text(key, text);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_text64(attach, 1, store->path, strlen(store->path), SQLITE_STATIC, SQLITE_UTF8);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_blob64(attach, 2, text, key ? sizeof text : 0, SQLITE_STATIC);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(attach);
+    const int code = rc == SQLITE_DONE ? SES_OK : ses__statement_error(db, rc, "attaching the store", error);
+    (void)sqlite3_finalize(attach); /* repeats the failure of the step */
+    ses__key_wipe(text, sizeof text);
+    return code;
+}
+
+/*
+ * Pages of a file with a key are laid out differently from those without one, so they cannot be copied as
+ * they are. And VACUUM INTO writes with the key of the main database, whichever database it reads. So the
+ * main database is an empty one with the wanted key, and the store is attached to it. (A URI that names a key
+ * would also do, but SQLite would show it in messages and to listeners of its log.)
+ */
 static int recode_to_file(struct backup_run *run, ses_error *error)
 {
-    struct recoding recoding = {.db = NULL};
-    int code = ses__recoding_open(&recoding, &run->file, &run->private, run->key, error);
+    const struct sqlite_config *store = run->private.db->config;
+    struct sqlite_file file = {.known = false};
+    struct sqlite_config config = ses__config_for_file(&run->private.storage->base, run->file.target, &file);
+    struct connection *db = NULL;
+    char *path = NULL;
+    int code = SES_OK;
 
+    /* A database in memory has no key. An empty file has one as soon as it is open, and then needs no name.
+     * */
+    config.key = run->key;
+    config.in_memory = !run->key;
+    if (run->key)
+        code = ses__backup_file_make_empty(&run->file, &path, error);
+    config.path = path ? path : ":memory:";
     if (code == SES_OK)
-        code = vacuum(run, recoding.db, "VACUUM source INTO ?1", error);
-    ses__recoding_close(&recoding);
+        code = ses__connection_open(&config, CONNECTION_WRITER, NULL, &db, error);
+    if (path)
+        (void)unlink(path);         /* otherwise the next backup removes it */
+    config.path = run->file.target; /* in messages */
+    if (code == SES_OK)
+        code = ses__key_set_cipher(db, error); /* for the store, if the copy has no key */
+    if (code == SES_OK)
+        code = attach_store(db, store, error);
+    if (code == SES_OK && store->in_memory)
+        code =
+            ses__pages_copy_into(run->private.db, db, "source", &(struct copy_progress){NULL, NULL}, error);
+    if (code == SES_OK)
+        code = ses__connection_execute(db, "PRAGMA synchronous = OFF", "preparing the copy", error);
+    if (code == SES_OK)
+        code = vacuum(run, db, "VACUUM source INTO ?1", error);
+    ses__connection_close(db);
+    ses__memory_free(run->file.allocator, path);
     return code;
 }
 
@@ -154,8 +203,8 @@ static bool is_recoded(const struct backup_run *run)
     return run->op->compact && memcmp(own, run->key, SES_KEY_BYTES) != 0;
 }
 
-/* SQLite reads all of it in one transaction of its own. */
-static int compact_to_file(struct backup_run *run, ses_error *error)
+/* SQLite reads the whole store in one transaction of its own. */
+static int rewrite_to_file(struct backup_run *run, ses_error *error)
 {
     struct connection *db = run->private.db;
     int64_t all = 0;
@@ -178,9 +227,8 @@ static int compact_to_file(struct backup_run *run, ses_error *error)
     return code;
 }
 
-/* ----------------------------------------------------------------------------------------- looking at it */
+/* ------------------------------------------------------------------------------------------ its check */
 
-/* No other process knows the file, so it is opened as immutable: without locks and without a journal. */
 static int look_at_copy(const struct backup_run *run, struct connection *copy, ses_error *error)
 {
     int version = 0;
@@ -198,6 +246,7 @@ static int look_at_copy(const struct backup_run *run, struct connection *copy, s
     return code;
 }
 
+/* No other process knows the file, so it is opened as immutable: without locks and without a journal. */
 static int check_copy(const struct backup_run *run, ses_error *error)
 {
     struct sqlite_file file = {.known = false, .immutable = true};
@@ -214,34 +263,28 @@ static int check_copy(const struct backup_run *run, ses_error *error)
     return code;
 }
 
-/* --------------------------------------------------------------------------------------------- all of it */
+/* ----------------------------------------------------------------------------------------- the backup */
 
-static int make_copy(struct backup_run *run, ses_error *error)
+static int run_backup(struct backup_run *run, ses_error *error)
 {
-    int code = ses__backup_file_make(&run->file, run->private.storage->config.busy_timeout_us,
-                                     &run->op->limits, error);
-
-    run->rewrites = run->op->compact || is_recoded(run);
-    if (code == SES_OK && run->rewrites)
-        code = compact_to_file(run, error);
-    else if (code == SES_OK)
-        code = ses__transaction_read(run->private.db, copy_to_file, run, error);
-    if (code == SES_OK)
-        code = check_copy(run, error);
-    return code == SES_OK ? ses__backup_file_flush(&run->file, error) : code;
-}
-
-static int back_up_apart(struct backup_run *run, ses_error *error)
-{
+    const struct storage *storage = &run->private.storage->base;
     const bool replaces = run->op->replaces;
 
     run->target.key = run->key;
-    int code = replaces ? ses__backup_target_lock(&run->target, &run->file, &run->private.storage->base,
-                                                  &run->op->limits, error)
+    run->rewrites = run->op->compact || is_recoded(run);
+    int code = replaces ? ses__backup_target_lock(&run->target, &run->file, storage, &run->op->limits, error)
                         : check_is_new(&run->file, error);
 
     if (code == SES_OK)
-        code = make_copy(run, error);
+        code = ses__backup_file_make(&run->file, run->private.storage->config.busy_timeout_us,
+                                     &run->op->limits, error);
+    if (code == SES_OK)
+        code = run->rewrites ? rewrite_to_file(run, error)
+                             : ses__transaction_read(run->private.db, copy_to_file, run, error);
+    if (code == SES_OK)
+        code = check_copy(run, error);
+    if (code == SES_OK)
+        code = ses__backup_file_flush(&run->file, error);
     if (code == SES_OK && replaces)
         code = ses__backup_target_check(&run->target, error);
     if (code == SES_OK)
@@ -265,7 +308,7 @@ int ses__sqlite_backup(struct storage *storage, struct backup_op *op, ses_error 
     if (code == SES_OK)
         code = ses__private_connection_open(storage, &op->limits, &run.private, error);
     if (code == SES_OK) {
-        code = back_up_apart(&run, error);
+        code = run_backup(&run, error);
         ses__private_connection_close(&run.private);
     }
     ses__backup_file_close(&run.file);

@@ -28,17 +28,6 @@ const char *const ses__companions[COMPANIONS] = {"-wal", "-journal", "-shm"};
 
 /* -------------------------------------------------------------------------------------------- folder */
 
-/* Cuts the last part of a path off; what is left is the folder. */
-static const char *cut_name(char *path)
-{
-    char *slash = strrchr(path, '/');
-
-    if (!slash)
-        return path;
-    *slash = '\0';
-    return slash + 1;
-}
-
 static bool is_temporary_name(const char *name)
 {
     const char *mark = strstr(name, BACKUP_FILE_MARK);
@@ -56,10 +45,13 @@ static bool is_temporary_name(const char *name)
 
 static int resolve_target(struct backup_file *file, char *path, ses_error *error)
 {
-    const char *name = cut_name(path);
-    const char *folder = name == path ? "." : path[0] ? path : "/";
-    int code = ses__file_resolve(file->allocator, folder, &file->folder, error);
+    char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
 
+    if (slash)
+        *slash = '\0';
+    const char *folder = !slash ? "." : path[0] ? path : "/";
+    int code = ses__file_resolve(file->allocator, folder, &file->folder, error);
     if (code == SES_OK && (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0))
         code = ses__error_set(error, SES_CANTOPEN, "%s: this is a folder, not a file", folder);
     if (code == SES_OK && is_temporary_name(name))
@@ -209,35 +201,19 @@ int ses__backup_file_remove_companions(struct backup_file *file, ses_error *erro
     return code == SES_OK && removed ? flush_folder(file, error) : code;
 }
 
-static int place_over(struct backup_file *file, ses_error *error)
-{
-    return rename(file->temporary, file->target) == 0
-               ? SES_OK
-               : ses__file_refuse(file->target, "cannot put the backup in place", errno, error);
-}
-
-/* A link, since it replaces nothing; where there are none, a look must do. */
-static int place_new(struct backup_file *file, ses_error *error)
-{
-    if (link(file->temporary, file->target) == 0) {
-        (void)unlink(file->temporary); /* the next backup removes it */
-        return SES_OK;
-    }
-    if (errno == EEXIST || access(file->target, F_OK) == 0)
-        return ses__error_set(error, SES_EXISTS, "%s: the file already exists; pass SES_BACKUP_REPLACE",
-                              file->target);
-    return place_over(file, error);
-}
-
 int ses__backup_file_place(struct backup_file *file, bool replaces, ses_error *error)
 {
-    int code = replaces ? place_over(file, error) : place_new(file, error);
-
-    if (code != SES_OK)
-        return code;
+    /* A link replaces nothing. Where the file system has none, looking for the target must do. */
+    if (!replaces && link(file->temporary, file->target) == 0)
+        (void)unlink(file->temporary); /* otherwise the next backup removes it */
+    else if (!replaces && (errno == EEXIST || access(file->target, F_OK) == 0))
+        return ses__error_set(error, SES_EXISTS, "%s: the file already exists; pass SES_BACKUP_REPLACE",
+                              file->target);
+    else if (rename(file->temporary, file->target) != 0)
+        return ses__file_refuse(file->target, "cannot put the backup in place", errno, error);
     ses__memory_free(file->allocator, file->temporary);
     file->temporary = NULL;
-    code = flush_folder(file, error);
+    const int code = flush_folder(file, error);
     if (code == SES_OK)
         return code;
     if (replaces)
@@ -249,23 +225,18 @@ int ses__backup_file_place(struct backup_file *file, bool replaces, ses_error *e
     return code;
 }
 
-static void remove_temporary(struct backup_file *file)
-{
-    (void)unlink(file->temporary);
-    for (size_t i = 0; i < COMPANIONS; i++) {
-        char *path = ses__file_join(file->allocator, file->temporary, ses__companions[i], "");
-        if (path)
-            (void)unlink(path);
-        ses__memory_free(file->allocator, path);
-    }
-}
-
 void ses__backup_file_close(struct backup_file *file)
 {
     if (file->descriptor >= 0)
         (void)close(file->descriptor);
     if (file->temporary)
-        remove_temporary(file);
+        (void)unlink(file->temporary);
+    for (size_t i = 0; file->temporary && i < COMPANIONS; i++) {
+        char *path = ses__file_join(file->allocator, file->temporary, ses__companions[i], "");
+        if (path)
+            (void)unlink(path);
+        ses__memory_free(file->allocator, path);
+    }
     if (file->folder_descriptor >= 0)
         (void)close(file->folder_descriptor); /* with its lock */
     ses__memory_free(file->allocator, file->temporary);

@@ -13,16 +13,16 @@ struct backup_file {
     int descriptor; /* of the temporary file */
 };
 
-/* Finds the folder, removes what backups that were killed have left in it, and makes the temporary file. To be
- * closed in any case. */
+/* Finds the folder. To be closed in any case. */
 SESLITE_PRIVATE int ses__backup_file_open(struct backup_file *file, const struct sqlite_config *config,
                                           const char *path, ses_error *error);
+/* Removes the temporary files that killed backups have left in the folder, and makes a new one. */
 SESLITE_PRIVATE int ses__backup_file_make(struct backup_file *file, int64_t busy_timeout_us,
                                           const struct limits *limits, ses_error *error);
 /* Makes another temporary file, which the caller removes and whose path it frees. The first must be there. */
 SESLITE_PRIVATE int ses__backup_file_make_empty(const struct backup_file *file, char **path,
                                                 ses_error *error);
-/* Writes what the temporary file has to the disk; nobody may have it open. */
+/* Flushes the temporary file to the disk; nobody may have it open. */
 SESLITE_PRIVATE int ses__backup_file_flush(struct backup_file *file, ses_error *error);
 /* The temporary file becomes the target, in place of the one that is there if `replaces`. EXISTS. */
 SESLITE_PRIVATE int ses__backup_file_place(struct backup_file *file, bool replaces, ses_error *error);
@@ -44,9 +44,9 @@ struct backup_target {
     const unsigned char *key; /* of the copy that replaces it; NULL: none */
 };
 
-/* Makes sure that the file, if it exists, is a store that nobody has open, keeps others from opening it,
- * and removes its companion files. Its key may be that of the copy or that of the store, or it may have none. NOTASTORE,
- * KEY, BUSY. To be closed in any case. */
+/* Makes sure that the file, if it exists, is a store that nobody has open, keeps others from opening it, and
+ * removes its companion files. Its key may be that of the copy or that of the store, or it may have none.
+ * NOTASTORE, KEY, BUSY. To be closed in any case. */
 SESLITE_PRIVATE int ses__backup_target_lock(struct backup_target *target, struct backup_file *file,
                                             const struct storage *storage, const struct limits *limits,
                                             ses_error *error);

@@ -27,22 +27,7 @@ static int refuse_open_target(const struct backup_target *target, ses_error *err
                           target->config.path);
 }
 
-static int lock_it(struct backup_target *target, ses_error *error)
-{
-    int64_t is_alone = 0;
-    int code = insist(target->db, "PRAGMA journal_mode = DELETE", error);
-
-    if (code == SES_OK)
-        code = insist(target->db, "BEGIN EXCLUSIVE", error);
-    if (code == SES_OK)
-        code = ses__connection_read_int(target->db, "SELECT journal_mode = 'delete' FROM pragma_journal_mode",
-                                        &is_alone, error);
-    if (code == SES_OK && !is_alone)
-        code = refuse_open_target(target, error);
-    return code;
-}
-
-/* Finds its key out, too. */
+/* Also determines its key. */
 static int check_replaceable(struct backup_target *target, enum file_kind kind, ses_error *error)
 {
     const unsigned char *const keys[] = {target->key, target->config.key, NULL};
@@ -64,30 +49,30 @@ static int lock_once(struct backup_target *target, struct backup_file *file, con
                      const struct limits *limits, ses_error *error)
 {
     enum file_kind kind = FILE_ABSENT;
+    int64_t is_alone = 0;
     int code = ses__file_look(file->target, &kind, error);
 
     *target = (struct backup_target){.config = ses__config_for_file(storage, file->target, &target->file),
                                      .key = target->key};
-    if (code == SES_OK && kind != FILE_ABSENT) {
-        code = check_replaceable(target, kind, error);
-        if (code == SES_OK)
-            code = ses__connection_open(&target->config, CONNECTION_WRITER, limits, &target->db, error);
-        if (code == SES_OK) {
-            ses__connection_start_call(target->db, target->db->base.deadline_us, false, limits);
-            code = lock_it(target, error);
-            ses__connection_end_call(target->db);
-        }
-    }
+    if (code != SES_OK || kind == FILE_ABSENT)
+        return code;
+    code = check_replaceable(target, kind, error);
+    if (code == SES_OK)
+        code = ses__connection_open(&target->config, CONNECTION_WRITER, limits, &target->db, error);
+    if (code != SES_OK)
+        return code;
+    struct connection *db = target->db;
+    ses__connection_start_call(db, db->base.deadline_us, false, limits);
+    code = insist(db, "PRAGMA journal_mode = DELETE", error);
+    if (code == SES_OK)
+        code = insist(db, "BEGIN EXCLUSIVE", error);
+    if (code == SES_OK)
+        code = ses__connection_read_int(db, "SELECT journal_mode = 'delete' FROM pragma_journal_mode",
+                                        &is_alone, error);
+    if (code == SES_OK && !is_alone)
+        code = refuse_open_target(target, error);
+    ses__connection_end_call(db);
     return code;
-}
-
-/* Another backup has put its file there, and what was looked at is not there any more. */
-static bool was_replaced(const struct backup_target *target)
-{
-    struct file_identity now;
-
-    return target->file.known && ses__file_identify(target->config.path, &now) &&
-           !ses__file_is_same(now, target->file.identity);
 }
 
 int ses__backup_target_lock(struct backup_target *target, struct backup_file *file,
@@ -96,8 +81,11 @@ int ses__backup_target_lock(struct backup_target *target, struct backup_file *fi
     int code = lock_once(target, file, storage, limits, error);
     const int64_t deadline =
         ses__limits_until(limits, ses__clock_steady_us() + target->config.busy_timeout_us);
+    struct file_identity now;
 
-    while (was_replaced(target)) {
+    /* Another backup may have put its file there in the meantime. Then that one is locked. */
+    while (target->file.known && ses__file_identify(target->config.path, &now) &&
+           !ses__file_is_same(now, target->file.identity)) {
         ses__backup_target_unlock(target);
         if (ses__clock_steady_us() >= deadline)
             return refuse_open_target(target, error);

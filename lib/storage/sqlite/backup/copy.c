@@ -10,8 +10,9 @@ static int fill_copy(void *context, struct connection *db, ses_error *error)
 }
 
 /*
- * SQLite3 Multiple Ciphers does not copy pages from a file with a key to memory, which has none. It gives them as one piece
- * of memory, and takes that as a database. Other libraries that are linked may lack these two calls.
+ * SQLite3 Multiple Ciphers does not copy pages from a file with a key to memory, which has none. It gives
+ * them as one piece of memory, and takes that as a database. Other libraries that are linked may lack these
+ * two calls.
  */
 #if KEYS_ARE_POSSIBLE
 extern __typeof__(sqlite3_serialize) sqlite3_serialize IF_LINKED;
