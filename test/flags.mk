@@ -149,16 +149,12 @@ $(foreach test,$(COMMAND_TESTS),$(eval TEST_CFLAGS_$(test) := -DCOMMAND='"$(COMM
 $(COMMAND_TESTS:%=$(B)/test/%): $(COMMAND)
 TEST_LIBS_program/seslite_html_browser += $(CURL_LIBS)
 
-# Parts of the command that are tested by themselves.
-PICKLE_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/seslite/foreign/pickle/*.c))
-TEST_CFLAGS_program/foreign_pickle := -Itools/seslite
-TEST_OBJECTS_program/foreign_pickle := $(PICKLE_OBJECTS)
-$(B)/test/program/foreign_pickle $(B)/fuzz_pickle: $(PICKLE_OBJECTS)
-ZONE_OBJECTS := $(addprefix $(B)/tools/seslite/,foreign/zone.o text/text.o)
-TEST_CFLAGS_program/foreign_zone := -Itools/seslite
-TEST_OBJECTS_program/foreign_zone := $(ZONE_OBJECTS)
-$(B)/test/program/foreign_zone: $(ZONE_OBJECTS)
+# The formats are tested without the command, and need nothing of it.
+FORMAT_TESTS := $(patsubst test/%.c,%,$(wildcard test/formats/*.c))
+$(foreach test,$(FORMAT_TESTS),$(eval TEST_CFLAGS_$(test) := -Itools)$(eval TEST_OBJECTS_$(test) := $(FORMAT_OBJECTS)))
+$(FORMAT_TESTS:%=$(B)/test/%): $(FORMAT_OBJECTS)
 
+# A part of the command that is tested by itself.
 TEST_CFLAGS_program/leftover := -Itools/seslite
 TEST_OBJECTS_program/leftover := $(B)/tools/seslite/files/signals.o
 $(B)/test/program/leftover: $(B)/tools/seslite/files/signals.o

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Rooms are floors: a folder of lib/ includes only what stands below it. And no files form a circle, in lib/
-# or in tools/bench/, tools/seslite/ and tools/server/, whose objects are given in OBJECTS, BENCH_OBJECTS,
-# COMMAND_OBJECTS and SERVER_OBJECTS. The command has rooms, too, and stands on public calls alone; only its
-# rooms foreign, which reads the files of other programs, import and export know SQLite, the rooms base and
-# json, which usage knows, too, and the library's table of the ADK's fields. Run from the top of the
+# or in tools/bench/, tools/formats/, tools/seslite/ and tools/server/, whose objects are given in OBJECTS,
+# BENCH_OBJECTS, FORMAT_OBJECTS, COMMAND_OBJECTS and SERVER_OBJECTS. The command has rooms, too, and stands on
+# public calls and on the headers of tools/formats alone. The formats, files of other programs, know SQLite;
+# and of the library the strict JSON reader that keeps each byte, what that stands on, and the table of the
+# ADK's fields, since a second one of either would differ in what it accepts. Run from the top of the
 # repository.
 set -eu
 
@@ -57,30 +58,37 @@ agent/context   agent/context agent artifact/begun.h session/append_extras.h ses
 search          search session/read session/sql session storage/sql/derived storage/sql/rows storage/sql storage $models
 cjson           cjson json base
 "
+# The rooms of the formats.
+floor='formats/text.h formats/bytes.h json base'
+reading="formats/formats.h formats/times.h formats/json $floor"
+format_rooms="
+json            formats/json $floor
+pickle          formats/pickle $floor
+database        formats/database $reading
+read            formats/read formats/database formats/pickle $reading model/adk
+load            formats/load formats/database $reading
+artifacts       formats/artifacts $reading base/sha256
+.               formats formats/read/table.h formats/database $reading
+"
 # The rooms of the command, and single headers of its top.
-said='output files text command.h'
+said='output files text command.h formats/text.h'
 held="store $said"
-foreign='foreign foreign/json files text model/adk json base'
 command_rooms="
-text            text
-files           files text
+text            text formats/text.h
+files           files text formats/bytes.h
 output          $said
 store           $held
 help            help $said commands.h embedded.h
 complete        complete $held parse.h
 commands        commands $held commands.h
 search          search commands/content.h $held commands.h
-usage           usage write foreign/json foreign/zone.h json $held commands.h
+usage           usage write formats/json/members.h json formats/times.h $held commands.h
 html/page       html/page $held
 html            html html/page $held commands.h embedded.h
 write           write $held commands.h
 artifact        artifact write $held commands.h
-foreign/json    foreign/json text json base
-foreign/pickle  foreign/pickle text json base
-foreign         $foreign
-foreign/formats foreign/formats foreign/pickle $foreign
-import          import foreign/formats $foreign base/sha256 $held commands.h
-export          export foreign/json $held commands.h model/adk json base
+import          import formats/formats.h formats/times.h formats/bytes.h $held commands.h
+export          export formats/json formats/bytes.h $held commands.h model/adk json base
 .               complete help $held commands.h commands_table.h parse.h
 "
 failed=0
@@ -109,14 +117,15 @@ check_rooms() {
 }
 public=$(cd include && echo *.h)
 check_rooms lib "$rooms" "$public statements.h postgres_statements.h mysql_statements.h"
+check_rooms tools/formats "$format_rooms" "$public"
 check_rooms tools/seslite "$command_rooms" "$public"
 grep -rln '<sqlite3.h>' lib | grep -v '^lib/storage/sqlite/' >&2 && complain "only storage/sqlite knows SQLite"
 grep -rln '<libpq' lib include | grep -v '^lib/storage/postgres/' >&2 && complain "only storage/postgres knows libpq"
 grep -rln '<mysql' lib include | grep -v '^lib/storage/mysql/' >&2 && complain "only storage/mysql knows MariaDB's client library"
 grep -rln '<cjson/' lib include | grep -vx 'include/seslite_cjson.h' >&2 && complain "only cjson knows cJSON"
-grep -rn '<sqlite3.h>\|ses__' tools/seslite | grep -v '^tools/seslite/\(foreign\|import\|export\|usage\)/' >&2 &&
+grep -rn '<sqlite3.h>\|ses__' tools/seslite | grep -v '^tools/seslite/\(export\|usage\)/' >&2 &&
     complain "the command stands on public calls alone"
-grep -rn '<cjson/' tools/seslite >&2 && complain "the command does not know cJSON"
+grep -rn '<cjson/' tools/seslite tools/formats >&2 && complain "the command does not know cJSON"
 
 # Prints which object uses which other, by their symbols.
 uses() {
@@ -147,6 +156,7 @@ check_circles() {
 }
 check_circles lib $OBJECTS
 check_circles tools/bench $BENCH_OBJECTS
+check_circles tools/formats $FORMAT_OBJECTS
 check_circles tools/seslite $COMMAND_OBJECTS
 [ -z "$SERVER_OBJECTS" ] || check_circles tools/server $SERVER_OBJECTS
 [ "$failed" -eq 0 ] && echo "ok      layers"

@@ -15,7 +15,7 @@ mkdir -p "$folder/include/cjson"
 header() { echo "#include <$1>" | ${CC:-cc} -E -x c - | sed -n "s|^# 1 \"\(/.*$1\)\".*|\1|p" | head -1; }
 cp "$(header sqlite3.h)" "$folder/include/"
 cp "$(header cjson/cJSON.h)" "$folder/include/cjson/"
-grep -rohE '\b(sqlite3|cJSON)_[A-Za-z0-9_]+ ?\(' lib tools/seslite | tr -d ' (' | sort -u |
+grep -rohE '\b(sqlite3|cJSON)_[A-Za-z0-9_]+ ?\(' lib tools/seslite tools/formats | tr -d ' (' | sort -u |
     sed 's/.*/void &(void);\nvoid &(void) {}/' >"$folder/stubs.c"
 
 # try NAME FLAGS COMPILER...: the archive, and the shared library without a name undefined

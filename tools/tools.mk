@@ -1,4 +1,4 @@
-# Programs of tools/: the command, the example server, the demonstration, the benchmarks; and what is made of
+# Programs of tools/: the command with its formats, the example server, the demonstration, the benchmarks; and what is made of
 # the tree for its own use.
 
 # The example server, and its test, are built where these are. WITH_SERVER= leaves them out.
@@ -14,7 +14,9 @@ link = $(call says,LD)$(LINK) -o $@ $(filter-out FORCE,$^) $(LDFLAGS) $(1)
 BENCH_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/bench/*.c))
 SERVER_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/server/*.c))
 SERVER := $(B)/tools/server/server
-COMMAND_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard $(addprefix tools/seslite/,*.c */*.c */*/*.c)))
+FORMAT_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard $(addprefix tools/formats/,*.c */*.c)))
+COMMAND_OBJECTS := $(FORMAT_OBJECTS) $(patsubst tools/%.c,$(B)/tools/%.o,\
+    $(wildcard $(addprefix tools/seslite/,*.c */*.c */*/*.c)))
 
 $(B)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
@@ -37,7 +39,8 @@ $(B)/gen/command_files.c: $(COMMAND_FILES) tools/embed_files.awk
 $(B)/tools/seslite/embedded.o: $(B)/gen/command_files.c
 	$(call compile,$(TOOL_CFLAGS))
 
-$(COMMAND_OBJECTS): TOOL_CFLAGS = -Itools/seslite $(if $(POSTGRES),-DWITH_POSTGRES) $(if $(MYSQL),-DWITH_MYSQL)
+$(COMMAND_OBJECTS): TOOL_CFLAGS = -Itools -Itools/seslite $(if $(POSTGRES),-DWITH_POSTGRES) $(if $(MYSQL),-DWITH_MYSQL)
+$(FORMAT_OBJECTS): TOOL_CFLAGS = -Itools
 $(B)/tools/seslite/files/place.o: $(B)/gen/engines
 
 $(COMMAND): $(COMMAND_OBJECTS) $(LIBRARY)

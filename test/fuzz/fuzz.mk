@@ -11,11 +11,12 @@ FUZZ_SEEDS   := build/fuzz/seeds
 
 $(B)/fuzz/%.o: test/fuzz/fuzz_%.c
 	@mkdir -p $(@D)
-	$(call says,CC,$<)$(COMPILE) -Itools/seslite $(SQLITE_CFLAGS) $(CJSON_CFLAGS) -c -o $@ $<
+	$(call says,CC,$<)$(COMPILE) -Itools -Itools/seslite $(SQLITE_CFLAGS) $(CJSON_CFLAGS) -c -o $@ $<
 
 # The command and the server, without their main functions.
 COMMAND_PARTS := $(filter-out %/seslite/main.o,$(COMMAND_OBJECTS))
 $(B)/fuzz_foreign $(B)/fuzz_redact: $(COMMAND_PARTS)
+$(B)/fuzz_pickle: $(FORMAT_OBJECTS)
 $(B)/fuzz_server: $(filter-out %/server/main.o,$(SERVER_OBJECTS)) $(B)/fuzz/server_main.o
 $(B)/fuzz_server: FUZZ_LIBS = $(MHD_LIBS)
 $(B)/fuzz/server_main.o: tools/server/main.c

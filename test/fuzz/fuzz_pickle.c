@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "foreign/pickle/pickle.h"
+#include "formats/pickle/pickle.h"
 #include "json/reader.h"
 
 enum { MAX_TEXT = 1 << 16 };

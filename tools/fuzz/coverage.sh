@@ -22,9 +22,9 @@ reader_of() {
     case $1 in
     content) echo lib/agent/content ;;
     event) echo lib/model/event/event.c ;;
-    foreign) echo tools/seslite/foreign/ ;;
+    foreign) echo tools/formats/ ;;
     import) echo lib/session/transfer/import ;;
-    pickle) echo tools/seslite/foreign/pickle/ ;;
+    pickle) echo tools/formats/pickle/ ;;
     redact) echo lib/erase/ ;;
     render) echo lib/agent/template ;;
     server) echo tools/server/ ;;

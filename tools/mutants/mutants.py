@@ -247,7 +247,7 @@ def put(path, content):
 def copy_tree(instead):
     """The files that git knows, with other texts for some."""
     listed = ["git", "ls-files", "Makefile", "*.mk", "include", "lib", "sql", "test", "tools/*.awk", "tools/*.sh",
-              "tools/*.[ch]", "tools/seslite", "tools/server", "tools/bench"]
+              "tools/*.[ch]", "tools/formats", "tools/seslite", "tools/server", "tools/bench"]
     names = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.split()
     for name in names:
         put(TREE / name, instead.pop(name) if name in instead else pathlib.Path(name).read_bytes())

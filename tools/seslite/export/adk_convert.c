@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "foreign/json/add_json.h"
+#include "formats/json/add_json.h"
 
 static void add_spelled(struct text *text, struct json_string name, const struct adk_field *field,
                         enum adk_spelling spelling)

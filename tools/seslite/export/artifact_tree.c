@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "files/whole_file.h"
+#include "formats/bytes.h"
 
 #define METADATA "metadata.json"
 

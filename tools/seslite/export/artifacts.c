@@ -4,7 +4,7 @@
 
 #include "export/artifact_tree.h"
 #include "export/export.h"
-#include "foreign/json/add_json.h"
+#include "formats/json/add_json.h"
 #include "output/out.h"
 #include "output/progress.h"
 #include "store/artifacts.h"

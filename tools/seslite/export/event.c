@@ -6,7 +6,7 @@
 
 #include "export/adk_convert.h"
 #include "export/export.h"
-#include "foreign/json/add_json.h"
+#include "formats/json/add_json.h"
 #include "json/decimal.h"
 #include "json/reader.h"
 #include "output/out.h"

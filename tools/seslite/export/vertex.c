@@ -9,7 +9,7 @@
 
 #include "export/adk_convert.h"
 #include "export/export.h"
-#include "foreign/json/add_json.h"
+#include "formats/json/add_json.h"
 #include "output/out.h"
 
 /* ------------------------------------------------------------------------------------------------ members */

@@ -1,7 +1,8 @@
 #include "files/place.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "text/refuse.h"
 
 typedef int open_server(const char *, const ses_open_options *, ses_store **, ses_error *);
 
@@ -58,15 +59,6 @@ bool place_is_server(const char *place)
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-static int refuse_server(const struct server *server, ses_error *error)
-{
-    *error = (ses_error){.code = SES_MISUSE, .version = -1, .offset = -1, .index = -1};
-    (void)snprintf(error->message, sizeof error->message,
-                   "this seslite was built without %s: rebuild it with make %s", server->name,
-                   server->option);
-    return SES_MISUSE;
-}
-
 int place_open(const char *place, const ses_open_options *options, ses_store **store, ses_error *error)
 {
     const struct server *server = server_of(place);
@@ -74,7 +66,10 @@ int place_open(const char *place, const ses_open_options *options, ses_store **s
     if (!server)
         return ses_open(place, options, store, error);
     *store = NULL;
-    return server->open ? server->open(place, options, store, error) : refuse_server(server, error);
+    return server->open
+               ? server->open(place, options, store, error)
+               : refuse(error, SES_MISUSE, "this seslite was built without %s: rebuild it with make %s",
+                        server->name, server->option);
 }
 
 /* ------------------------------------------------------------------------------------------------ showing */

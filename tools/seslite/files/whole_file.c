@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,29 +9,10 @@
 #include <unistd.h>
 
 #include "files/signals.h"
+#include "formats/bytes.h"
+#include "text/refuse.h"
 
 /* ------------------------------------------------------------------------------------------------- errors */
-
-static int refuse(ses_error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-static int refuse(ses_error *error, int code, const char *format, ...)
-{
-    va_list arguments;
-
-    *error = (ses_error){.code = code, .version = -1, .offset = -1, .index = -1};
-    va_start(arguments, format);
-    (void)vsnprintf(error->message, sizeof error->message, format, arguments);
-    va_end(arguments);
-    return code;
-}
-
-int file_code(int number)
-{
-    return number == ENOSPC || number == EDQUOT || number == EFBIG ? SES_FULL
-           : number == EEXIST || number == ENOTEMPTY               ? SES_EXISTS
-           : number == EIO                                         ? SES_IO
-                                                                   : SES_CANTOPEN;
-}
 
 static int refuse_file(const struct whole_file *file, const char *what, int number, ses_error *error)
 {
@@ -114,20 +94,6 @@ int whole_file_begin(struct whole_file *file, const char *path, enum whole_conte
     if (code == SES_OK)
         code = is_there && !S_ISREG(info.st_mode) ? open_other(file, error) : open_temporary(file, error);
     return code == SES_OK ? code : give_up(file, code);
-}
-
-bool write_whole(int fd, const char *data, size_t len)
-{
-    while (len > 0) {
-        const ssize_t written = write(fd, data, len);
-        if (written < 0 && errno != EINTR)
-            return false;
-        if (written > 0) {
-            data += written;
-            len -= (size_t)written;
-        }
-    }
-    return true;
 }
 
 int whole_file_write(struct whole_file *file, const char *data, size_t len, ses_error *error)

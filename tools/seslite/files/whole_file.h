@@ -30,9 +30,4 @@ int whole_file_write(struct whole_file *file, const char *data, size_t len, ses_
  * failure here. */
 int whole_file_end(struct whole_file *file, int code, ses_error *error);
 
-/* The code for an errno of a file that cannot be written. */
-int file_code(int number);
-/* Writes all bytes to a descriptor. Returns false on failure, with errno set. */
-bool write_whole(int fd, const char *data, size_t len);
-
 #endif

@@ -5,17 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/sha256/sha256.h"
-#include "foreign/artifact_folder.h"
-#include "import/names.h"
+#include "formats/formats.h"
+#include "text/refuse.h"
 
 static const int64_t max_bytes = INT64_C(64) << 30;
 
 /* The versions that the store already had of an artifact, and which of them the folder was found to have. */
 struct here {
     struct text name; /* of the artifact: app, user, session and name, each with a NUL after it */
-    char (*hashes)[SHA256_HEX + 1];
+    char (*hashes)[FOLDER_HASH];
     bool *met;
     size_t count;
     size_t capacity;
@@ -45,7 +43,7 @@ static void add_hash(struct here *here, const char *hash)
 {
     if (here->count == here->capacity) {
         const size_t capacity = here->capacity > 0 ? 2 * here->capacity : 16;
-        char(*hashes)[SHA256_HEX + 1] = allocate(capacity * sizeof *hashes);
+        char(*hashes)[FOLDER_HASH] = allocate(capacity * sizeof *hashes);
         bool *met = allocate(capacity * sizeof *met);
         if (here->count > 0) {
             memcpy(hashes, here->hashes, here->count * sizeof *hashes);
@@ -57,7 +55,7 @@ static void add_hash(struct here *here, const char *hash)
         here->met = met;
         here->capacity = capacity;
     }
-    memcpy(here->hashes[here->count], hash, SHA256_HEX + 1);
+    memcpy(here->hashes[here->count], hash, FOLDER_HASH);
     here->met[here->count++] = false;
 }
 
@@ -112,37 +110,15 @@ static bool is_here(struct here *here, const char *hash)
 
 /* -------------------------------------------------------------------------------------------------- bytes */
 
-static int64_t read_some(int fd, void *buffer, size_t capacity)
-{
-    ssize_t got = read(fd, buffer, capacity);
-
-    while (got < 0 && errno == EINTR)
-        got = read(fd, buffer, capacity);
-    return got;
-}
-
-static int hash_bytes(int fd, char hex[SHA256_HEX + 1], ses_error *error)
-{
-    struct sha256 hash;
-    char data[65536];
-    int64_t got = 0;
-
-    ses__sha256_init(&hash);
-    while ((got = read_some(fd, data, sizeof data)) > 0)
-        ses__sha256_add(&hash, data, (size_t)got);
-    ses__sha256_end(&hash, hex);
-    return got == 0 && lseek(fd, 0, SEEK_SET) == 0
-               ? SES_OK
-               : ses__error_set(error, SES_IO, "cannot read its bytes: %s", strerror(errno));
-}
-
 static int read_bytes(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
 {
     const int *fd = context;
-    const int64_t got = read_some(*fd, buffer, capacity);
+    ssize_t got = read(*fd, buffer, capacity);
 
+    while (got < 0 && errno == EINTR)
+        got = read(*fd, buffer, capacity);
     *len = got > 0 ? (size_t)got : 0;
-    return got < 0 ? ses__error_set(error, SES_IO, "cannot read its bytes: %s", strerror(errno)) : SES_OK;
+    return got < 0 ? refuse(error, SES_IO, "cannot read its bytes: %s", strerror(errno)) : SES_OK;
 }
 
 static int save(struct folder_import *import, const ses_key *key, const struct folder_artifact *artifact,
@@ -182,15 +158,13 @@ static int check_artifact(const struct folder_import *import, const ses_key *key
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *fault = names[i].name ? name_fault(names[i].name) : NULL;
         if (fault)
-            return ses__error_set(error, SES_INVALID, "the name of the %s %s", names[i].what, fault);
+            return refuse(error, SES_INVALID, "the name of the %s %s", names[i].what, fault);
     }
     if (artifact->session && strncmp(artifact->name, "user:", strlen("user:")) == 0)
-        return ses__error_set(error, SES_INVALID,
-                              "a name that begins with user: is that of a user's artifact");
+        return refuse(error, SES_INVALID, "a name that begins with user: is that of a user's artifact");
     return artifact->bytes <= max_bytes
                ? SES_OK
-               : ses__error_set(error, SES_LIMIT, "version %lld has more than 64 GiB",
-                                (long long)artifact->version);
+               : refuse(error, SES_LIMIT, "version %lld has more than 64 GiB", (long long)artifact->version);
 }
 
 static int import_version(struct folder_import *import, const struct folder_artifact *artifact,
@@ -200,7 +174,7 @@ static int import_version(struct folder_import *import, const struct folder_arti
     struct import_report *report = import->report;
     const ses_key key = {options->app ? options->app : artifact->app,
                          options->user ? options->user : artifact->user, artifact->session};
-    char hash[SHA256_HEX + 1];
+    char hash[FOLDER_HASH];
     int64_t version = artifact->version;
     int code = check_artifact(import, &key, artifact, error);
 
@@ -208,7 +182,7 @@ static int import_version(struct folder_import *import, const struct folder_arti
         return code;
     code = know_versions(import, &key, error);
     if (code == SES_OK)
-        code = hash_bytes(artifact->fd, hash, error);
+        code = folder_artifact_hash(artifact, hash, error);
     if (code != SES_OK)
         return code;
     if (is_here(&import->here, hash)) {

@@ -2,19 +2,16 @@
 
 #include <string.h>
 
-#include "base/error.h"
-#include "import/names.h"
-#include "import/session.h"
-#include "import/shared.h"
+#include "formats/formats.h"
 #include "import/taken.h"
 #include "output/progress.h"
+#include "text/refuse.h"
 
 /* The import of one file of another program. */
 struct foreign_import {
     struct run *run;
     struct opened_file *opened;
     struct import_report *report;
-    void *source;
     ses_import_options options;
     bool only_check; /* only look for rejections; write and count nothing */
     int64_t done;    /* events walked so far */
@@ -60,9 +57,8 @@ static int fit_name(struct foreign_import *import, size_t index, const char *nam
     if (!fault)
         return SES_OK;
     if (!given(import->run, OPTION_RENAME))
-        return ses__error_set(error, SES_INVALID,
-                              "the %s %s, so it cannot be a name here; --rename gives it another",
-                              what[index], fault);
+        return refuse(error, SES_INVALID, "the %s %s, so it cannot be a name here; --rename gives it another",
+                      what[index], fault);
     text_clear(text);
     name_fit(*fitted, text);
     *fitted = text->data;
@@ -123,7 +119,7 @@ static int import_shared(struct foreign_import *import, ses_error *error)
     struct foreign_shared shared = {.app = NULL};
     int code = SES_OK;
 
-    while (format->next_shared && (code = format->next_shared(import->source, &shared, error)) != 0) {
+    while (format->next_shared && (code = format->next_shared(import->opened->source, &shared, error)) != 0) {
         if (code == 1 && !is_wanted(import, shared.app, shared.user, NULL))
             continue;
         if (code == 1)
@@ -186,13 +182,9 @@ static int take_session(struct foreign_import *import, const struct foreign_sess
 {
     ses_load_result result = {.outcome = SES_LOADED_NEW};
     struct state_owner owner = {import, session};
-    struct session_import one = {.format = import->opened->format,
-                                 .source = import->source,
-                                 .notes = &import->report->notes,
-                                 .database = import->opened->database.db ? &import->opened->database : NULL,
+    struct session_import one = {.opened = import->opened,
                                  .session = session,
                                  .store = import->run->store,
-                                 .max_bytes = import->opened->file.max_bytes,
                                  .only_check = import->only_check,
                                  .refused = refuse_state_key,
                                  .refused_context = &owner,
@@ -227,7 +219,7 @@ static int import_sessions(struct foreign_import *import, ses_error *error)
     struct foreign_session session = {.app = NULL};
     int code;
 
-    while ((code = format->next_session(import->source, &session, error)) != 0) {
+    while ((code = format->next_session(import->opened->source, &session, error)) != 0) {
         if (code == 1 && !is_wanted(import, session.app, session.user, session.session))
             continue;
         if (code == 1)
@@ -247,36 +239,21 @@ static int import_sessions(struct foreign_import *import, ses_error *error)
 
 /* ----------------------------------------------------------------------------------------- the whole file */
 
-/* The number of rows of the temporary table `place`, if the format has one. */
-static int64_t count_events(const struct opened_file *opened)
-{
-    sqlite3_stmt *statement = NULL;
-    int64_t count = 0;
-
-    if (opened->file.db &&
-        sqlite3_prepare_v2(opened->file.db, "SELECT count(*) FROM temp.place", -1, &statement, NULL) ==
-            SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        count = sqlite3_column_int64(statement, 0);
-    (void)sqlite3_finalize(statement);
-    return count;
-}
-
 static int pass(struct foreign_import *import, ses_error *error)
 {
     const struct foreign_format *format = import->opened->format;
 
     import->report->notes.muted = import->only_check;
-    int code = format->open(&import->opened->file, &import->source, error);
+    int code = format->open(&import->opened->file, &import->opened->source, error);
     if (code != SES_OK)
         return code;
     /* Each event is walked twice, and once more before that to find rejections. */
-    import->total = count_events(import->opened) * (given(import->run, OPTION_SKIP) ? 2 : 3);
+    import->total = file_events(import->opened) * (given(import->run, OPTION_SKIP) ? 2 : 3);
     code = import_shared(import, error);
     if (code == SES_OK && (import->report->first_code == 0 || goes_on(import)))
         code = import_sessions(import, error);
-    format->close(import->source);
-    import->source = NULL;
+    format->close(import->opened->source);
+    import->opened->source = NULL;
     index_free(&import->taken);
     return code;
 }

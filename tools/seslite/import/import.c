@@ -1,10 +1,11 @@
 /* seslite import */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "commands.h"
 #include "files/place.h"
-#include "foreign/artifact_folder.h"
-#include "foreign/zone.h"
+#include "formats/formats.h"
+#include "formats/times.h"
 #include "import/artifacts.h"
 #include "import/foreign.h"
 #include "import/lines.h"
@@ -157,6 +158,12 @@ static int import_folder(struct run *run, const char *path, struct json_rows *ro
     return status == EXIT_OK ? told : status;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 static int import_file(struct run *run, const char *path, struct json_rows *rows)
 {
     struct foreign_notes notes = {.muted = true};
@@ -167,7 +174,11 @@ static int import_file(struct run *run, const char *path, struct json_rows *rows
         return say_usage(run, "%s is the store itself or one of its files", path);
     if (is_folder(path))
         return import_folder(run, path, rows);
-    int code = file_open(path, given(run, OPTION_ZONE), &notes, &opened, &run->error);
+    int code = SES_OK;
+    if (place_is_server(path))
+        opened = (struct opened_file){.kind = OPENED_STORE, .file = {.path = path, .fd = -1}, .bytes = -1};
+    else
+        code = file_open(path, given(run, OPTION_ZONE), &notes, &opened, &run->error);
     if (code < 0) {
         say("%s%s%s", strstr(run->error.message, path) ? "" : path,
             strstr(run->error.message, path) ? "" : ": ", run->error.message);

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "files/place.h"
-#include "files/whole_file.h"
+#include "formats/bytes.h"
 #include "import/spool.h"
 #include "import/taken.h"
 #include "output/progress.h"
 #include "store/choose.h"
+#include "text/refuse.h"
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
@@ -36,7 +36,7 @@ static int read_lines(void *context, char *buffer, size_t capacity, size_t *len,
         got = read(reader->fd, buffer, capacity);
     while (got < 0 && errno == EINTR);
     if (got < 0)
-        return ses__error_set(error, SES_IO, "cannot read the lines: %s", strerror(errno));
+        return refuse(error, SES_IO, "cannot read the lines: %s", strerror(errno));
     *len = (size_t)got;
     reader->done += got;
     progress_set(reader->done, reader->bytes);
@@ -97,7 +97,7 @@ static int import_twice(struct lines_reader *reader, const ses_import_options *o
         code = import_from(reader, options, error);
         reader->only_check = false;
         if (code == SES_OK && lseek(reader->fd, start, SEEK_SET) != start)
-            code = ses__error_set(error, SES_IO, "cannot read the lines again: %s", strerror(errno));
+            code = refuse(error, SES_IO, "cannot read the lines again: %s", strerror(errno));
     }
     if (code != SES_OK || reader->report->first_code != 0)
         return code;
@@ -135,9 +135,8 @@ static int send_lines(void *context, const char *data, size_t len, ses_error *er
 {
     const struct exporter *exporter = context;
 
-    return write_whole(exporter->fd, data, len)
-               ? SES_OK
-               : ses__error_set(error, SES_INTERRUPTED, "the import has ended");
+    return write_whole(exporter->fd, data, len) ? SES_OK
+                                                : refuse(error, SES_INTERRUPTED, "the import has ended");
 }
 
 static void *export_store(void *context)
@@ -163,7 +162,7 @@ static int run_both(struct exporter *exporter, struct lines_reader *reader, cons
     if (pthread_create(&thread, NULL, export_store, exporter) != 0) {
         (void)close(reader->fd);
         (void)close(exporter->fd);
-        return ses__error_set(error, SES_NOMEM, "cannot start a thread");
+        return refuse(error, SES_NOMEM, "cannot start a thread");
     }
     int code = import_from(reader, options, error);
     (void)close(reader->fd); /* stops the export if the import ended early */
@@ -181,7 +180,7 @@ static int import_store(struct exporter *exporter, struct lines_reader *reader,
     int ends[2];
 
     if (pipe(ends) != 0)
-        return ses__error_set(error, SES_IO, "cannot create a pipe: %s", strerror(errno));
+        return refuse(error, SES_IO, "cannot create a pipe: %s", strerror(errno));
     reader->fd = ends[0];
     exporter->fd = ends[1];
     (void)signal(SIGPIPE, SIG_IGN); /* a write to the closed pipe returns EPIPE instead */

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/utf8.h"
-#include "foreign/formats/formats.h"
 #include "output/progress.h"
 #include "store/choose.h"
 
@@ -46,7 +44,7 @@ static void add_name(struct json *json, const char *name, const char *text)
 
     if (!text)
         return;
-    if (!ses__utf8_valid(text, strlen(text)))
+    if (text[ses_text_cut(text, SES_NUL, SIZE_MAX, NULL)] != '\0')
         text_add_clean(&clean, text, strlen(text), LINES_ONE);
     json_text(json, name, clean.data ? clean.data : text);
     text_free(&clean);

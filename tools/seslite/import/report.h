@@ -3,7 +3,7 @@
 #ifndef IMPORT_REPORT_H
 #define IMPORT_REPORT_H
 
-#include "foreign/file.h"
+#include "formats/formats.h"
 #include "output/json.h"
 
 struct import_report {

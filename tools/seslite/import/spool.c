@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "files/whole_file.h"
+#include "formats/bytes.h"
+#include "text/refuse.h"
 #include "text/text.h"
 
 static int make_file(int *file, ses_error *error)
@@ -19,8 +19,8 @@ static int make_file(int *file, ses_error *error)
     text_print(&path, "%s/seslite-import-XXXXXX", folder && *folder ? folder : "/var/tmp");
     *file = mkstemp(path.data);
     if (*file < 0 || unlink(path.data) != 0)
-        code = ses__error_set(error, SES_CANTOPEN, "cannot create a temporary file (%s): %s", path.data,
-                              strerror(errno));
+        code = refuse(error, SES_CANTOPEN, "cannot create a temporary file (%s): %s", path.data,
+                      strerror(errno));
     text_free(&path);
     return code;
 }
@@ -34,13 +34,12 @@ static int copy(int from, int to, ses_error *error)
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return ses__error_set(error, SES_IO, "cannot read the input: %s", strerror(errno));
+            return refuse(error, SES_IO, "cannot read the input: %s", strerror(errno));
         if (got == 0)
             return SES_OK;
         if (!write_whole(to, data, (size_t)got))
-            return ses__error_set(error, errno == ENOSPC ? SES_FULL : SES_IO,
-                                  "cannot write the input to a temporary file (in TMPDIR): %s",
-                                  strerror(errno));
+            return refuse(error, errno == ENOSPC ? SES_FULL : SES_IO,
+                          "cannot write the input to a temporary file (in TMPDIR): %s", strerror(errno));
     }
 }
 
@@ -55,7 +54,7 @@ int spool_input(int from, int *file, ses_error *error)
     if (code == SES_OK)
         code = copy(from, *file, error);
     if (code == SES_OK && lseek(*file, 0, SEEK_SET) != 0)
-        code = ses__error_set(error, SES_IO, "cannot read the temporary file: %s", strerror(errno));
+        code = refuse(error, SES_IO, "cannot read the temporary file: %s", strerror(errno));
     if (code != SES_OK && *file >= 0)
         (void)close(*file);
     return code;

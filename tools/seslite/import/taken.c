@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/error.h"
+#include "text/refuse.h"
 #include "text/text.h"
 
 int taken_claim(struct index *taken, const ses_key *key, bool renames, ses_error *error)
@@ -15,7 +15,7 @@ int taken_claim(struct index *taken, const ses_key *key, bool renames, ses_error
     const bool is_taken = index_add(taken, whole.data, whole.len, 1) != 0;
     text_free(&whole);
     return !is_taken || renames ? SES_OK
-                                : ses__error_set(error, SES_EXISTS,
-                                                 "another session of the file gets the same name here; "
-                                                 "--rename gives it another");
+                                : refuse(error, SES_EXISTS,
+                                         "another session of the file gets the same name here; "
+                                         "--rename gives it another");
 }

@@ -1,23 +1,8 @@
-/* Growable texts, and texts cleaned for a terminal. */
+/* Texts cleaned for a terminal. */
 #ifndef TEXT_TEXT_H
 #define TEXT_TEXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/* All zero is an empty text. If memory runs out the program ends, so that callers need no check. */
-struct text {
-    char *data; /* ends in a NUL, unless it is NULL */
-    size_t len;
-    size_t capacity;
-};
-
-void text_add(struct text *text, const char *more, size_t len);
-void text_puts(struct text *text, const char *more);
-void text_print(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void text_clear(struct text *text);
-void text_free(struct text *text);
+#include "formats/text.h"
 
 enum lines {
     LINES_ONE, /* line breaks become blanks */
@@ -40,11 +25,5 @@ size_t text_fitting(const char *text, size_t len, size_t columns);
 /* Reads the next character of a text of at least one byte. Returns the number of bytes read; invalid UTF-8 is
  * one byte, read as U+FFFD. */
 size_t text_next(const char *text, size_t len, uint32_t *character);
-
-/* Zeroed memory and a copy of a text; they end the program if memory runs out. */
-void *allocate(size_t bytes);
-char *copy_text(const char *text);
-/* Prints that memory has run out, and ends the program. */
-_Noreturn void end_without_memory(void);
 
 #endif

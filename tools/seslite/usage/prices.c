@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "foreign/json/members.h"
+#include "formats/json/members.h"
 #include "json/decimal.h"
 #include "json/reader.h"
 #include "output/out.h"

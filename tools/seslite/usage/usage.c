@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foreign/zone.h"
+#include "formats/times.h"
 #include "output/json.h"
 #include "output/progress.h"
 #include "output/table.h"

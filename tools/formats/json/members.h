@@ -1,0 +1,36 @@
+/* The members of a small object, by name. */
+#ifndef FORMATS_JSON_MEMBERS_H
+#define FORMATS_JSON_MEMBERS_H
+
+#include "json/reader.h"
+#include "seslite.h"
+#include "formats/text.h"
+
+enum { MEMBERS_MAX = 16 };
+
+struct members {
+    struct json_string names[MEMBERS_MAX];
+    struct span values[MEMBERS_MAX];
+    size_t count;
+    bool more; /* there are more than fit */
+};
+
+/* Lists the members. The JSON has been checked. Anything but an object has no members. */
+void members_read(struct members *members, struct span json);
+/* The value of this name if it has this type. Otherwise ptr is NULL. */
+struct span member_of(const struct members *members, const char *name, enum json_type type);
+/* The value of this name in an object of any size, if it is not null. Otherwise ptr is NULL. */
+struct span member_in(struct span object, const char *name);
+/* Like member_in, but fails with INVALID if the value has another type and would be lost. */
+int member_typed(struct span object, const char *name, enum json_type type, struct span *value,
+                 ses_error *error);
+/* Fails with INVALID if the object has a member that is not in this list, which ends with NULL, and would be
+ * lost. */
+int members_only(struct span object, const char *const *names, ses_error *error);
+/* True if the value is this string. */
+bool member_is(const struct members *members, const char *name, const char *string);
+/* Decodes a string. Returns false if the value is not a string or contains a NUL or a lone surrogate, which
+ * names cannot. */
+bool member_plain(struct span value, struct text *text);
+
+#endif
