@@ -191,7 +191,7 @@ const char *name_fault(const char *name);
  * the whole name as eight hexadecimal digits. The same name always gets the same replacement. */
 void name_fit(const char *name, struct text *fitted);
 
-/* ----------------------------------------------------------------------------------- a folder of artifacts */
+/* ---------------------------------------------------------------------------------- a folder of artifacts */
 
 /*
  * A folder in which google-adk's FileArtifactService keeps artifacts:

@@ -109,7 +109,7 @@ int64_t zone_moment(int64_t local_us)
     return moment * 1000000 + us;
 }
 
-/* ------------------------------------------------------------------------------------------ times as texts */
+/* ----------------------------------------------------------------------------------------- times as texts */
 
 /* Reads exactly `count` digits. */
 static bool digits(const char **at, const char *end, int count, int64_t *number)

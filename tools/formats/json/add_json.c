@@ -52,3 +52,11 @@ void add_member(struct text *text, const char *name, struct span value)
 {
     add_spelled_member(text, (struct span){name, strlen(name)}, value);
 }
+
+void add_text(struct text *text, const char *name, const char *string)
+{
+    if (!string)
+        return;
+    add_name(text, name);
+    add_string(text, (struct span){string, strlen(string)});
+}

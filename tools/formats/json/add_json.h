@@ -20,5 +20,7 @@ void add_spelled_name(struct text *text, struct span name);
 /* Add a member with its value. Without a value (ptr is NULL) nothing is added. */
 void add_member(struct text *text, const char *name, struct span value);
 void add_spelled_member(struct text *text, struct span name, struct span value);
+/* The same with a string, which may be NULL. */
+void add_text(struct text *text, const char *name, const char *string);
 
 #endif

@@ -4,6 +4,28 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "json/decimal.h"
+
+int members_check(struct span json, ses_error *error)
+{
+    return ses__json_check(json.ptr, json.len, error);
+}
+
+int members_visit(struct span json, int (*visit)(void *context, struct span name, struct span value),
+                  void *context)
+{
+    struct json_reader reader;
+    struct json_string name;
+    struct span value;
+    int result = 0;
+
+    ses__json_start(&reader, json.ptr, json.len);
+    if (ses__json_peek(&reader) != JSON_OBJECT || !ses__json_enter(&reader))
+        return -1;
+    while (result == 0 && ses__json_member(&reader, &name) && ses__json_skip(&reader, &value))
+        result = visit(context, name.raw, value);
+    return result;
+}
 
 void members_read(struct members *members, struct span json)
 {
@@ -62,6 +84,14 @@ bool member_is(const struct members *members, const char *name, const char *stri
 {
     const struct span value = member_of(members, name, JSON_STRING);
     return value.ptr && ses__json_string_is(ses__json_string_of(value), string);
+}
+
+bool member_number(struct span value, int decimals, int64_t *number)
+{
+    bool half = false;
+
+    return value.ptr && ses__json_type_of(value) == JSON_NUMBER &&
+           ses__decimal_truncate(value, decimals, number, &half) == DECIMAL_EXACT;
 }
 
 bool member_plain(struct span value, struct text *text)

@@ -15,6 +15,12 @@ struct members {
     bool more; /* there are more than fit */
 };
 
+/* Fails with JSON or LIMIT if this is not one strict JSON text. */
+int members_check(struct span json, ses_error *error);
+/* Calls `visit` with the name, as it is spelled, and the value of each member, until it does not return 0.
+ * Returns its last result, or -1 for anything but an object. The JSON has been checked. */
+int members_visit(struct span json, int (*visit)(void *context, struct span name, struct span value),
+                  void *context);
 /* Lists the members. The JSON has been checked. Anything but an object has no members. */
 void members_read(struct members *members, struct span json);
 /* The value of this name if it has this type. Otherwise ptr is NULL. */
@@ -29,6 +35,9 @@ int member_typed(struct span object, const char *name, enum json_type type, stru
 int members_only(struct span object, const char *const *names, ses_error *error);
 /* True if the value is this string. */
 bool member_is(const struct members *members, const char *name, const char *string);
+/* Gives a number as a multiple of a power of ten. Returns false if the value is no number, or is not exactly
+ * one with so many decimals. */
+bool member_number(struct span value, int decimals, int64_t *number);
 /* Decodes a string. Returns false if the value is not a string or contains a NUL or a lone surrogate, which
  * names cannot. */
 bool member_plain(struct span value, struct text *text);

@@ -2,9 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/artifact_tree.h"
 #include "export/export.h"
-#include "formats/json/add_json.h"
 #include "output/out.h"
 #include "output/progress.h"
 #include "store/artifacts.h"
@@ -13,10 +11,7 @@
 
 #define USER_PREFIX "user:"
 
-enum {
-    PIECE = 1 << 20,
-    MAX_METADATA = 1000 * 1000 /* import reads no metadata.json of more than 1 MiB */
-};
+enum { PIECE = 1 << 20 };
 
 struct artifacts_export {
     struct export *export;
@@ -26,55 +21,7 @@ struct artifacts_export {
     const char *app;
 };
 
-static const char *const default_type = "application/octet-stream";
-
 /* ---------------------------------------------------------------------------------------------- a version */
-
-static struct span span_of(const char *text)
-{
-    return (struct span){text, strlen(text)};
-}
-
-static void put_string(struct text *json, const char *name, const char *value)
-{
-    if (value) {
-        add_name(json, name);
-        add_string(json, span_of(value));
-    }
-}
-
-static void put_custom(struct export *export, const ses_artifact_info *info, struct text *json)
-{
-    struct text custom = {NULL, 0, 0};
-
-    if (info->metadata)
-        text_add(&custom, info->metadata, info->metadata_len);
-    if (info->metadata && custom.len <= MAX_METADATA && export_mend(export, &custom))
-        add_member(json, "customMetadata", (struct span){custom.data, custom.len});
-    else
-        export_note(export, EXPORT_NOTE_METADATA, info->metadata != NULL);
-    text_free(&custom);
-}
-
-/* As google-adk writes it, but without the address of the file: it asks where the folder is. It reads what
- * has no type as a text. */
-static void make_metadata(struct export *export, const ses_artifact_info *info, const ses_artifact_info *read,
-                          struct text *json)
-{
-    const bool is_text = read->kind == SES_ARTIFACT_TEXT;
-    const char *type = read->mime_type ? read->mime_type : default_type;
-
-    export_note(export, EXPORT_NOTE_ARTIFACT_TYPES, !is_text && !read->mime_type);
-    export_note(export, EXPORT_NOTE_TEXT_TYPES, is_text && read->mime_type);
-    text_print(json, "{\"version\":%lld,\"canonicalUri\":\"\"", (long long)info->version);
-    put_custom(export, info, json);
-    add_name(json, "createTime");
-    add_seconds(json, info->created_us);
-    put_string(json, "mimeType", is_text ? NULL : type);
-    put_string(json, "fileName", info->name);
-    put_string(json, "displayName", info->display_name);
-    text_puts(json, "}");
-}
 
 /* Returns a code. The last read is CORRUPT if the bytes do not have their hash. */
 static int write_bytes(const struct artifacts_export *own, struct tree_version *version,
@@ -109,7 +56,7 @@ static int write_opened(const struct artifacts_export *own, const ses_artifact_i
     int code = tree_version_begin(&version, own->tree, &run->key, path_of(info), info->version, &run->error);
 
     if (code == SES_OK) {
-        make_metadata(own->export, info, ses_artifact_info_of(artifact), &metadata);
+        tree_metadata(&own->export->writing, info, ses_artifact_info_of(artifact), &metadata);
         code = write_bytes(own, &version, artifact);
         code = tree_version_end(&version, code, &metadata, &run->error);
     }
@@ -138,9 +85,9 @@ static int write_version(void *context, const ses_artifact_info *info)
     if (code == SES_OK && ses_artifact_info_of(artifact)->kind != SES_ARTIFACT_URI)
         status = write_opened(own, info, artifact);
     else if (code == SES_OK || (is_address && (code == SES_NOTFOUND || code == SES_INVALID)))
-        export_note(own->export, EXPORT_NOTE_ARTIFACT_URIS, 1);
+        write_note(&own->export->writing, WRITE_NOTE_ARTIFACT_URIS, 1);
     else if (code == SES_UNSUPPORTED)
-        export_note(own->export, EXPORT_NOTE_ARTIFACT_KINDS, 1);
+        write_note(&own->export->writing, WRITE_NOTE_ARTIFACT_KINDS, 1);
     else if (code != SES_NOTFOUND) /* otherwise it was deleted in the meantime */
         status = fail(run);
     ses_artifact_close(artifact);
@@ -159,7 +106,7 @@ static int give_artifact(void *context, const ses_artifact_info *info)
     if (is_of_user != (run->key.session == NULL))
         return EXIT_OK;
     if (!own->tree) {
-        export_note(own->export, EXPORT_NOTE_ARTIFACTS, 1);
+        write_note(&own->export->writing, WRITE_NOTE_ARTIFACTS, 1);
         return EXIT_OK;
     }
     const char *fault = artifact_tree_fault(own->tree, &run->key, path_of(info));
@@ -168,7 +115,7 @@ static int give_artifact(void *context, const ses_artifact_info *info)
     progress_hide();
     say("the artifact \"%s\" of %s/%s%s%s is left out: %s", info->name, run->key.app, run->key.user,
         run->key.session ? "/" : "", run->key.session ? run->key.session : "", fault);
-    export_note(own->export, EXPORT_NOTE_ARTIFACT_NAMES, 1);
+    write_note(&own->export->writing, WRITE_NOTE_ARTIFACT_NAMES, 1);
     return EXIT_OK;
 }
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "commands.h"
-#include "export/artifact_tree.h"
 #include "output/out.h"
 #include "store/choose.h"
 
@@ -72,6 +71,7 @@ int run_export(struct run *run)
     if (wants_json(run) && !export.path)
         return say_usage(run, "--json prints the report: give a file for the export with --output");
     int status = open_to_read(run);
+    export.writing.store = run->store;
     if (status == EXIT_OK)
         status = choose_scope(run);
     if (status == EXIT_OK)

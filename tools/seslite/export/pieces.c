@@ -24,10 +24,10 @@ static int give_event(void *context, const ses_event *event)
     struct export *export = walking->export;
 
     if (event->time_us < walking->last_us)
-        export_note(export, EXPORT_NOTE_ORDER, 1);
+        write_note(&export->writing, WRITE_NOTE_ORDER, 1);
     else
         walking->last_us = event->time_us;
-    export_note_event(export, event);
+    write_note_event(&export->writing, event);
     export->events++;
     progress_set(export->events, -1);
     return walking->pieces->event(walking->pieces->context, walking->session, event);
@@ -92,8 +92,8 @@ static int give_session(struct export_walking *walking, const ses_key *key)
     }
     walking->session = session;
     walking->export->sessions++;
-    export_note_session(walking->export, session);
-    export_note_annotations(walking->export, session);
+    write_note_session(&walking->export->writing, session);
+    write_note_annotations(&walking->export->writing, session);
     int status = give_state_and_events(walking, key);
     ses_session_close(session);
     return status;

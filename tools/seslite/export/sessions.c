@@ -4,12 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/error.h"
 #include "export/export.h"
 #include "files/whole_file.h"
-#include "formats/json/add_json.h"
-#include "formats/json/internal_keys.h"
-#include "json/reader.h"
 #include "output/out.h"
 #include "output/progress.h"
 #include "store/walk.h"
@@ -19,8 +15,7 @@ struct sessions_export {
     /* the path is a folder */
     bool folder;
     const char *ending; /* of the file names */
-    /* returns an exit code */
-    int (*make)(struct export *export, const ses_session *session, struct text *json);
+    int (*write)(struct writing *writing, const ses_session *session, struct text *json, ses_error *error);
 };
 
 /* Adds the text as part of a file name. Any byte except letters, digits, "-", "_" and "." is written as %41,
@@ -106,9 +101,11 @@ static int write_file(const struct sessions_export *own, const ses_key *key, con
 static int put_json(const struct sessions_export *own, const ses_key *key, const ses_session *session)
 {
     struct text json = {NULL, 0, 0};
-    int status = own->make(own->export, session, &json);
+    struct run *run = own->export->run;
+    int status = EXIT_OK;
 
-    (void)export_mend(own->export, &json);
+    if (own->write(&own->export->writing, session, &json, &run->error) < 0)
+        status = fail(run);
     if (status == EXIT_OK && own->export->path) {
         status = write_file(own, key, json.data, json.len);
     } else if (status == EXIT_OK) {
@@ -131,9 +128,9 @@ static int export_one(const struct sessions_export *own, const ses_key *key)
     export->sessions++;
     export->events += (int64_t)ses_session_event_count(session);
     progress_set(export->events, -1);
-    export_note_session(export, session);
+    write_note_session(&export->writing, session);
     for (size_t i = 0; i < ses_session_event_count(session); i++)
-        export_note_event(export, ses_session_event(session, i));
+        write_note_event(&export->writing, ses_session_event(session, i));
     int status = put_json(own, key, session);
     ses_session_close(session);
     return status;
@@ -180,74 +177,14 @@ static int export_all(struct sessions_export *own)
     return status;
 }
 
-/* Adds the array of events without the keys that are internal to the ADK, and with the bytes of artifacts. */
-static int add_events(struct export *export, const ses_session *session, struct span events,
-                      struct text *text)
-{
-    struct json_reader reader;
-    struct span event;
-    bool first = true;
-    int status = EXIT_OK;
-
-    text_puts(text, "[");
-    ses__json_start(&reader, events.ptr, events.len);
-    if (ses__json_enter(&reader)) {
-        for (; status == EXIT_OK && ses__json_element(&reader) && ses__json_skip(&reader, &event);
-             first = false) {
-            char *inlined = NULL;
-            status = export_inline(export, session, &event, &inlined);
-            text_puts(text, first ? "" : ",");
-            internal_keys_drop(text, event);
-            ses_free(inlined);
-        }
-    }
-    text_puts(text, "]");
-    return status;
-}
-
-static int add_session(struct export *export, const ses_session *session, struct span json, struct text *text)
-{
-    struct json_reader reader;
-    struct json_string key;
-    struct span value;
-    int status = EXIT_OK;
-
-    ses__json_start(&reader, json.ptr, json.len);
-    if (!ses__json_enter(&reader))
-        return EXIT_OK;
-    text_puts(text, "{");
-    while (status == EXIT_OK && ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
-        add_spelled_name(text, key.raw);
-        if (ses__json_string_is(key, "events"))
-            status = add_events(export, session, value, text);
-        else
-            add_span(text, value);
-    }
-    text_puts(text, "}");
-    return status;
-}
-
-static int make_session_json(struct export *export, const ses_session *session, struct text *text)
-{
-    char *json = NULL;
-    size_t len = 0;
-
-    export_note_annotations(export, session);
-    if (ses_session_json(session, &json, &len, &export->run->error) < 0)
-        return fail(export->run);
-    const int status = add_session(export, session, (struct span){json, len}, text);
-    ses_free(json);
-    return status;
-}
-
 int export_sessions(struct export *export)
 {
-    struct sessions_export own = {.export = export, .ending = ".session.json", .make = make_session_json};
+    struct sessions_export own = {.export = export, .ending = ".session.json", .write = write_session_json};
     return export_all(&own);
 }
 
 int export_vertex(struct export *export)
 {
-    struct sessions_export own = {.export = export, .ending = ".vertex.json", .make = export_vertex_session};
+    struct sessions_export own = {.export = export, .ending = ".vertex.json", .write = write_vertex_json};
     return export_all(&own);
 }

@@ -3,8 +3,6 @@
 #include <stdio.h>
 
 #include "formats/json/members.h"
-#include "json/decimal.h"
-#include "json/reader.h"
 #include "output/out.h"
 #include "write/input.h"
 
@@ -21,19 +19,15 @@ static const int64_t MAX_PRICE = INT64_C(1000000000) * MILLION;
 /* True if it is a number from 0 to that price, with six decimals or fewer. */
 static bool read_price(struct span value, int64_t *price)
 {
-    bool half = false;
-
-    return ses__json_type_of(value) == JSON_NUMBER &&
-           ses__decimal_truncate(value, 6, price, &half) == DECIMAL_EXACT && *price >= 0 &&
-           *price <= MAX_PRICE;
+    return member_number(value, 6, price) && *price >= 0 && *price <= MAX_PRICE;
 }
 
-/* Prints what is wrong with the prices of one model. */
-static bool check_model(struct span model, struct run *run)
+/* True if these are the prices of one model. */
+static bool is_model(struct span model, struct run *run)
 {
     struct members members;
 
-    if (ses__json_type_of(model) != JSON_OBJECT || members_only(model, price_names, &run->error) != SES_OK)
+    if (members_only(model, price_names, &run->error) != SES_OK)
         return false;
     members_read(&members, model);
     if (members.more)
@@ -46,27 +40,26 @@ static bool check_model(struct span model, struct run *run)
     return member_in(model, "prompt").ptr && member_in(model, "candidates").ptr;
 }
 
+static int check_model(void *context, struct span name, struct span model)
+{
+    struct run *run = context;
+
+    return is_model(model, run)
+               ? EXIT_OK
+               : say_usage(run,
+                           "%s: the prices of \"%.*s\" must be numbers from 0 to 1,000,000,000 with up to 6 "
+                           "decimals: prompt and candidates, and perhaps cached, thoughts and toolUse",
+                           run->values[OPTION_PRICES], (int)name.len, name.ptr);
+}
+
 static int check_prices(struct run *run, const struct prices *prices)
 {
-    struct json_reader reader;
-    struct json_string name;
-    struct span model;
-    bool sound = ses__json_check(prices->json.data, prices->json.len, &run->error) == SES_OK;
+    const struct span json = {prices->json.data, prices->json.len};
 
-    if (!sound)
+    if (members_check(json, &run->error) != SES_OK)
         return say_usage(run, "%s: %s", run->values[OPTION_PRICES], run->error.message);
-    ses__json_start(&reader, prices->json.data, prices->json.len);
-    sound = ses__json_peek(&reader) == JSON_OBJECT && ses__json_enter(&reader);
-    while (sound && ses__json_member(&reader, &name)) {
-        sound = ses__json_skip(&reader, &model) && check_model(model, run);
-        if (!sound)
-            return say_usage(
-                run,
-                "%s: the prices of \"%.*s\" must be numbers from 0 to 1,000,000,000 with up to 6 decimals: "
-                "prompt and candidates, and perhaps cached, thoughts and toolUse",
-                run->values[OPTION_PRICES], (int)name.raw.len, name.raw.ptr);
-    }
-    return sound ? EXIT_OK : say_usage(run, "%s is not a JSON object", run->values[OPTION_PRICES]);
+    const int status = members_visit(json, check_model, run);
+    return status >= 0 ? status : say_usage(run, "%s is not a JSON object", run->values[OPTION_PRICES]);
 }
 
 int prices_read(struct run *run, struct prices *prices)

@@ -4,13 +4,12 @@
  */
 #include <string.h>
 
-#include "export/adk_convert.h"
-#include "export/export.h"
+#include "formats/write/event.h"
+
 #include "formats/json/add_json.h"
+#include "formats/write/convert.h"
 #include "json/decimal.h"
 #include "json/reader.h"
-#include "output/out.h"
-#include "seslite_artifact.h"
 
 enum { MAX_DEPTH = 190 };
 
@@ -26,7 +25,7 @@ static bool is_seconds(struct span time)
 }
 
 /* Adds the member in a form that google-adk accepts. Returns true if it is unchanged. */
-static bool add_event_member(struct export *export, const ses_event *event, struct json_string key,
+static bool add_event_member(struct writing *writing, const ses_event *event, struct json_string key,
                              struct span value, struct text *text)
 {
     const struct adk_field *field = ses__adk_field_of(ses__adk_event, key);
@@ -34,19 +33,19 @@ static bool add_event_member(struct export *export, const ses_event *event, stru
     add_spelled_name(text, key.raw);
     if (ses__adk_is_named(key, "timestamp") && !is_seconds(value)) {
         add_seconds(text, event->time_us);
-        export_note(export, EXPORT_NOTE_TIMES, 1);
+        write_note(writing, WRITE_NOTE_TIMES, 1);
         return false;
     }
     if (field && ses__json_type_of(value) == JSON_NULL && !(field->flags & ADK_NULL)) {
         text_puts(text, field->kind == ADK_OBJECT ? "{}" : "\"\"");
-        export_note(export, EXPORT_NOTE_NULLS, 1);
+        write_note(writing, WRITE_NOTE_NULLS, 1);
         return false;
     }
-    export_note(export, EXPORT_NOTE_FIELDS, !field);
+    write_note(writing, WRITE_NOTE_FIELDS, !field);
     struct adk_conversion conversion = {.spelling = ADK_AS_IT_IS};
     const bool same = adk_convert(&conversion, field, value, text);
-    export_note(export, EXPORT_NOTE_UNKNOWN, conversion.unknown);
-    export_note(export, EXPORT_NOTE_NULLS, conversion.nulls);
+    write_note(writing, WRITE_NOTE_UNKNOWN, conversion.unknown);
+    write_note(writing, WRITE_NOTE_NULLS, conversion.nulls);
     return same;
 }
 
@@ -70,7 +69,7 @@ static bool is_lone(const char *at, const char *end, size_t *len)
 }
 
 /* In place: both escapes have the same length. */
-bool export_mend(struct export *export, struct text *text)
+bool write_mended(struct writing *writing, struct text *text)
 {
     const char *end = text->data + text->len;
     bool in_string = false;
@@ -82,7 +81,7 @@ bool export_mend(struct export *export, struct text *text)
         if (in_string && *at == '\\') {
             if (is_lone(at, end, &len)) {
                 memcpy(at + 2, "fffd", 4);
-                export_note(export, EXPORT_NOTE_SURROGATES, 1);
+                write_note(writing, WRITE_NOTE_SURROGATES, 1);
             }
             at += len - 1;
         } else if (*at == '"') {
@@ -112,25 +111,26 @@ static bool may_have_address(struct span json)
     return false;
 }
 
-int export_inline(struct export *export, const ses_session *session, struct span *json, char **inlined)
+int write_inlined(struct writing *writing, const ses_session *session, struct span *json, char **inlined,
+                  ses_error *error)
 {
     const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
-    struct run *run = export->run;
     size_t len = 0;
 
     *inlined = NULL;
     if (!may_have_address(*json))
-        return EXIT_OK;
-    if (ses_artifact_inline_by_key(run->store, &key, json->ptr, json->len, NULL, inlined, &len, &run->error) <
-        0)
-        return fail(run);
+        return SES_OK;
+    const int code =
+        ses_artifact_inline_by_key(writing->store, &key, json->ptr, json->len, NULL, inlined, &len, error);
+    if (code < 0)
+        return code;
     if (*inlined)
         *json = (struct span){*inlined, len};
-    export_note(export, EXPORT_NOTE_REFERENCES, may_have_address(*json));
-    return EXIT_OK;
+    write_note(writing, WRITE_NOTE_REFERENCES, may_have_address(*json));
+    return SES_OK;
 }
 
-struct span export_event(struct export *export, const ses_event *event, struct span json, struct text *room)
+struct span write_event(struct writing *writing, const ses_event *event, struct span json, struct text *room)
 {
     struct json_reader reader;
     struct json_string key;
@@ -142,13 +142,13 @@ struct span export_event(struct export *export, const ses_event *event, struct s
     ses__json_start(&reader, json.ptr, json.len);
     if (ses__json_enter(&reader)) {
         while (ses__json_member(&reader, &key) && ses__json_skip(&reader, &value))
-            same = add_event_member(export, event, key, value, room) && same;
+            same = add_event_member(writing, event, key, value, room) && same;
     }
     text_puts(room, "}");
     if (same) {
         text_clear(room);
         text_add(room, json.ptr, json.len);
     }
-    export_note(export, EXPORT_NOTE_DEPTH, !export_mend(export, room));
+    write_note(writing, WRITE_NOTE_DEPTH, !write_mended(writing, room));
     return (struct span){room->data, room->len};
 }

@@ -1,4 +1,4 @@
-#include "export/artifact_tree.h"
+#include "formats/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "formats/json/add_json.h"
+#include "formats/write/event.h"
 #include "formats/bytes.h"
 
 #define METADATA "metadata.json"
@@ -298,4 +300,42 @@ int tree_version_end(struct tree_version *version, int code, const struct text *
         remove_version(version);
     close_version(version);
     return code;
+}
+
+/* ----------------------------------------------------------------------------------------------- metadata */
+
+/* The reader of such folders takes no metadata.json of more than 1 MiB. */
+enum { MAX_METADATA = 1000 * 1000 };
+
+static void put_custom(struct writing *writing, const ses_artifact_info *info, struct text *json)
+{
+    struct text custom = {NULL, 0, 0};
+
+    if (info->metadata)
+        text_add(&custom, info->metadata, info->metadata_len);
+    if (info->metadata && custom.len <= MAX_METADATA && write_mended(writing, &custom))
+        add_member(json, "customMetadata", (struct span){custom.data, custom.len});
+    else
+        write_note(writing, WRITE_NOTE_METADATA, info->metadata != NULL);
+    text_free(&custom);
+}
+
+/* Without the address of the file: google-adk asks where the folder is. It reads what has no type as a
+ * text. */
+void tree_metadata(struct writing *writing, const ses_artifact_info *info, const ses_artifact_info *read,
+                   struct text *json)
+{
+    const bool is_text = read->kind == SES_ARTIFACT_TEXT;
+    const char *type = read->mime_type ? read->mime_type : "application/octet-stream";
+
+    write_note(writing, WRITE_NOTE_ARTIFACT_TYPES, !is_text && !read->mime_type);
+    write_note(writing, WRITE_NOTE_TEXT_TYPES, is_text && read->mime_type);
+    text_print(json, "{\"version\":%lld,\"canonicalUri\":\"\"", (long long)info->version);
+    put_custom(writing, info, json);
+    add_name(json, "createTime");
+    add_seconds(json, info->created_us);
+    add_text(json, "mimeType", is_text ? NULL : type);
+    add_text(json, "fileName", info->name);
+    add_text(json, "displayName", info->display_name);
+    text_puts(json, "}");
 }

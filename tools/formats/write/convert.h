@@ -1,10 +1,10 @@
 /* Converts the known fields of an event to the other spelling and drops unknown ones. Values that belong to
  * the user keep their bytes. */
-#ifndef EXPORT_ADK_CONVERT_H
-#define EXPORT_ADK_CONVERT_H
+#ifndef FORMATS_WRITE_CONVERT_H
+#define FORMATS_WRITE_CONVERT_H
 
+#include "formats/text.h"
 #include "model/adk/fields.h"
-#include "text/text.h"
 
 enum adk_spelling { ADK_AS_IT_IS, ADK_CAMEL, ADK_SNAKE };
 

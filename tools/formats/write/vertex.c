@@ -7,18 +7,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "export/adk_convert.h"
-#include "export/export.h"
 #include "formats/json/add_json.h"
-#include "output/out.h"
+#include "formats/write/convert.h"
+#include "formats/write/event.h"
 
 /* ------------------------------------------------------------------------------------------------ members */
-
-static void put_text(struct text *text, const char *name, const char *value)
-{
-    add_name(text, name);
-    add_string(text, (struct span){value, strlen(value)});
-}
 
 /* "2025-10-15T12:41:11.968201+00:00" */
 static void put_moment(struct text *text, const char *name, int64_t time_us)
@@ -53,7 +46,7 @@ static struct span field_in(struct span object, const char *camel)
 /* ----------------------------------------------------------------------------------------------- an event */
 
 struct body {
-    struct export *export;
+    struct writing *writing;
     struct span event;
     struct span actions;
     struct text *text;
@@ -150,7 +143,7 @@ static void put_raw_event(struct body *body, const ses_event *event)
         if (ses__json_type_of(value) == JSON_NULL)
             continue;
         if (!field) {
-            export_note(body->export, EXPORT_NOTE_FIELDS, 1);
+            write_note(body->writing, WRITE_NOTE_FIELDS, 1);
             add_spelled_member(body->text, name.raw, value);
             continue;
         }
@@ -163,18 +156,18 @@ static void put_raw_event(struct body *body, const ses_event *event)
     text_puts(body->text, "}");
 }
 
-static void put_body(struct export *export, const ses_event *event, struct span json, struct text *text)
+static void put_body(struct writing *writing, const ses_event *event, struct span json, struct text *text)
 {
     struct body body = {
-        .export = export,
+        .writing = writing,
         .event = ses__json_trim(json),
         .text = text,
         .conversion = {.spelling = ADK_SNAKE, .without_null = true, .without_part_metadata = true}};
 
     body.actions = field_in(body.event, "actions");
     text_puts(text, "{");
-    put_text(text, "author", event->author);
-    put_text(text, "invocationId", event->invocation_id);
+    add_text(text, "author", event->author);
+    add_text(text, "invocationId", event->invocation_id);
     put_moment(text, "timestamp", event->time_us);
     put_snake(&body, "content", field_in(body.event, "content"), "content", ses__adk_event);
     put_actions(&body);
@@ -184,8 +177,8 @@ static void put_body(struct export *export, const ses_event *event, struct span 
     body.conversion.unknown = body.conversion.part_metadata = 0; /* rawEvent keeps all of them */
     put_raw_event(&body, event);
     text_puts(text, "}");
-    export_note(export, EXPORT_NOTE_UNKNOWN, body.conversion.unknown);
-    export_note(export, EXPORT_NOTE_PART_METADATA, body.conversion.part_metadata);
+    write_note(writing, WRITE_NOTE_UNKNOWN, body.conversion.unknown);
+    write_note(writing, WRITE_NOTE_PART_METADATA, body.conversion.part_metadata);
 }
 
 /* -------------------------------------------------------------------------------------------- the session */
@@ -205,7 +198,7 @@ static bool is_label_text(const char *text)
     return characters <= 64;
 }
 
-static void put_labels(struct export *export, const ses_session *session, struct text *text)
+static void put_labels(struct writing *writing, const ses_session *session, struct text *text)
 {
     struct text labels = {NULL, 0, 0};
 
@@ -213,9 +206,9 @@ static void put_labels(struct export *export, const ses_session *session, struct
     for (size_t i = 0; i < ses_session_label_count(session); i++) {
         const ses_label *label = ses_session_label(session, i);
         if (is_label_text(label->name) && is_label_text(label->value))
-            put_text(&labels, label->name, label->value);
+            add_text(&labels, label->name, label->value);
         else
-            export_note(export, EXPORT_NOTE_LABELS, 1);
+            write_note(writing, WRITE_NOTE_LABELS, 1);
     }
     text_puts(&labels, "}");
     if (labels.len > 2)
@@ -223,7 +216,7 @@ static void put_labels(struct export *export, const ses_session *session, struct
     text_free(&labels);
 }
 
-static void put_session(struct export *export, const ses_session *session, const char *state,
+static void put_session(struct writing *writing, const ses_session *session, const char *state,
                         struct text *text)
 {
     struct text name = {NULL, 0, 0};
@@ -231,37 +224,38 @@ static void put_session(struct export *export, const ses_session *session, const
     text_print(&name, "projects/-/locations/-/reasoningEngines/%s/sessions/%s", ses_session_app(session),
                ses_session_id(session));
     text_puts(text, "{\"session\":{");
-    put_text(text, "name", name.data);
+    add_text(text, "name", name.data);
     text_free(&name);
     put_moment(text, "createTime", ses_session_created_us(session));
     put_moment(text, "updateTime", ses_session_updated_us(session));
-    put_text(text, "userId", ses_session_user(session));
-    if (ses_session_title(session))
-        put_text(text, "displayName", ses_session_title(session));
-    put_labels(export, session, text);
+    add_text(text, "userId", ses_session_user(session));
+    add_text(text, "displayName", ses_session_title(session));
+    put_labels(writing, session, text);
     if (ses_session_expires_us(session) != INT64_MAX)
         put_moment(text, "expireTime", ses_session_expires_us(session));
     add_member(text, "sessionState", (struct span){state, strlen(state)});
     text_puts(text, "},\"events\":[");
 }
 
-int export_vertex_session(struct export *export, const ses_session *session, struct text *json)
+int write_vertex_json(struct writing *writing, const ses_session *session, struct text *json,
+                      ses_error *error)
 {
     const char *state = NULL;
-    int status = EXIT_OK;
+    int code = ses_state_json(session, &state, NULL, error);
 
-    if (ses_state_json(session, &state, NULL, &export->run->error) < 0)
-        return fail(export->run);
-    put_session(export, session, state, json);
-    for (size_t i = 0; i < ses_session_event_count(session) && status == EXIT_OK; i++) {
+    if (code < 0)
+        return code;
+    put_session(writing, session, state, json);
+    for (size_t i = 0; i < ses_session_event_count(session) && code >= 0; i++) {
         const ses_event *event = ses_session_event(session, i);
         struct span body = {event->json, event->json_len};
         char *inlined = NULL;
-        status = export_inline(export, session, &body, &inlined);
+        code = write_inlined(writing, session, &body, &inlined, error);
         text_puts(json, i > 0 ? "," : "");
-        put_body(export, event, body, json);
+        put_body(writing, event, body, json);
         ses_free(inlined);
     }
     text_puts(json, "]}");
-    return status;
+    (void)write_mended(writing, json);
+    return code;
 }

@@ -1,4 +1,4 @@
-#include "export/adk_convert.h"
+#include "formats/write/convert.h"
 
 #include <string.h>
 
