@@ -26,6 +26,17 @@ char *copy_text(const char *text)
     return memcpy(allocate(size), text, size);
 }
 
+void *enlarge(void *items, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return items;
+    *capacity = *capacity > 0 ? 2 * *capacity : 16;
+    void *enlarged = *capacity <= SIZE_MAX / size ? realloc(items, *capacity * size) : NULL;
+    if (!enlarged)
+        end_without_memory();
+    return enlarged;
+}
+
 static void reserve(struct text *text, size_t more)
 {
     if (more > SIZE_MAX / 2 - text->len - 1)

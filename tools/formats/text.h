@@ -19,9 +19,11 @@ void text_print(struct text *text, const char *format, ...) __attribute__((forma
 void text_clear(struct text *text);
 void text_free(struct text *text);
 
-/* Zeroed memory and a copy of a text; they end the program if memory runs out. */
+/* Zeroed memory and a copy of a text; they and the next one end the program if memory runs out. */
 void *allocate(size_t bytes);
 char *copy_text(const char *text);
+/* Returns the items, of `size` bytes each, with room for one more than `count`. */
+void *enlarge(void *items, size_t count, size_t *capacity, size_t size);
 /* Prints that memory has run out, and ends the program. */
 _Noreturn void end_without_memory(void);
 

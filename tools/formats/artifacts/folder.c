@@ -47,15 +47,7 @@ static void entries_free(struct entries *entries)
 
 static void entries_add(struct entries *entries, const char *name)
 {
-    if (entries->count == entries->capacity) {
-        const size_t capacity = entries->capacity > 0 ? 2 * entries->capacity : 16;
-        char **names = allocate(capacity * sizeof *names);
-        if (entries->count > 0)
-            memcpy(names, entries->names, entries->count * sizeof *names);
-        free(entries->names);
-        entries->names = names;
-        entries->capacity = capacity;
-    }
+    entries->names = enlarge(entries->names, entries->count, &entries->capacity, sizeof *entries->names);
     entries->names[entries->count++] = copy_text(name);
 }
 

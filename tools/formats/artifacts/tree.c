@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "formats/bytes.h"
 #include "formats/json/add_json.h"
 #include "formats/write/event.h"
-#include "formats/bytes.h"
 
 #define METADATA "metadata.json"
 

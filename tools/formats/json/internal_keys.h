@@ -3,8 +3,8 @@
 #ifndef FORMATS_JSON_INTERNAL_KEYS_H
 #define FORMATS_JSON_INTERNAL_KEYS_H
 
-#include "json/string.h"
 #include "formats/text.h"
+#include "json/string.h"
 
 /* Adds the event without them. An event that has none is added byte for byte. */
 void internal_keys_drop(struct text *text, struct span event);

@@ -6,6 +6,12 @@
 #include "base/error.h"
 #include "json/decimal.h"
 
+void reader_begin(struct json_reader *reader, struct span json)
+{
+    ses__json_start(reader, json.ptr, json.len);
+    (void)ses__json_enter(reader);
+}
+
 int members_check(struct span json, ses_error *error)
 {
     return ses__json_check(json.ptr, json.len, error);
@@ -125,8 +131,7 @@ int members_only(struct span object, const char *const *names, ses_error *error)
     struct json_reader reader;
     struct json_string name;
 
-    ses__json_start(&reader, object.ptr, object.len);
-    (void)ses__json_enter(&reader);
+    reader_begin(&reader, object);
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, NULL))
         if (!is_one_of(name, names))
             return ses__error_set(error, SES_INVALID, "the unknown field \"%.*s\" would be lost",

@@ -2,9 +2,9 @@
 #ifndef FORMATS_JSON_MEMBERS_H
 #define FORMATS_JSON_MEMBERS_H
 
+#include "formats/text.h"
 #include "json/reader.h"
 #include "seslite.h"
-#include "formats/text.h"
 
 enum { MEMBERS_MAX = 16 };
 
@@ -15,6 +15,8 @@ struct members {
     bool more; /* there are more than fit */
 };
 
+/* Begins to read the members or elements of a value that has been checked. */
+void reader_begin(struct json_reader *reader, struct span json);
 /* Fails with JSON or LIMIT if this is not one strict JSON text. */
 int members_check(struct span json, ses_error *error);
 /* Calls `visit` with the name, as it is spelled, and the value of each member, until it does not return 0.
@@ -41,5 +43,10 @@ bool member_number(struct span value, int decimals, int64_t *number);
 /* Decodes a string. Returns false if the value is not a string or contains a NUL or a lone surrogate, which
  * names cannot. */
 bool member_plain(struct span value, struct text *text);
+
+/* True if both values are equal. Both have been checked. Strings are compared decoded, and objects regardless
+ * of the order of members. Numbers are equal if they are the same double; *rounded (may be NULL) is set if
+ * they are not exactly the same number. */
+bool values_same(struct span a, struct span b, bool *rounded);
 
 #endif

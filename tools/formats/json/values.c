@@ -1,11 +1,10 @@
-#include "formats/json/values.h"
+#include "formats/json/members.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/decimal.h"
-#include "json/reader.h"
 #include "formats/text.h"
+#include "json/decimal.h"
 
 struct sorted_member {
     struct text key; /* decoded, or unchanged if it contains a lone surrogate */
@@ -84,15 +83,7 @@ static void add_member(struct sorted *members, struct json_string key, struct sp
 {
     size_t len = 0;
 
-    if (members->count == members->capacity) {
-        const size_t capacity = members->capacity ? members->capacity * 2 : 8;
-        struct sorted_member *items = allocate(capacity * sizeof *items);
-        if (members->count > 0)
-            memcpy(items, members->items, members->count * sizeof *items);
-        free(members->items);
-        members->items = items;
-        members->capacity = capacity;
-    }
+    members->items = enlarge(members->items, members->count, &members->capacity, sizeof *members->items);
     struct sorted_member *member = &members->items[members->count++];
     *member = (struct sorted_member){.value = value};
     char *decoded = allocate(key.raw.len + 1);

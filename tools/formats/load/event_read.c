@@ -39,15 +39,7 @@ int explain_json(struct span json, ses_error *error)
 
 static void add_change(struct event_read *read, struct event_change change)
 {
-    if (read->count == read->capacity) {
-        const size_t capacity = read->capacity ? read->capacity * 2 : 16;
-        struct event_change *changes = allocate(capacity * sizeof *changes);
-        if (read->count > 0)
-            memcpy(changes, read->changes, read->count * sizeof *changes);
-        free(read->changes);
-        read->changes = changes;
-        read->capacity = capacity;
-    }
+    read->changes = enlarge(read->changes, read->count, &read->capacity, sizeof *read->changes);
     read->changes[read->count++] = change;
 }
 

@@ -44,4 +44,12 @@ bool event_needs_change(const struct event_read *read);
 /* Writes the changed event: with the id and time if it lacks them, and with escaped tombstones. */
 void event_change(const struct event_read *read, const char *id, int64_t time_us, struct text *changed);
 
+/*
+ * Copies the members that are JSON into `sound`, byte for byte as an object, and calls `refused` for each
+ * other member with its key as spelled. Returns false, without any call, if the text cannot even be split
+ * into members.
+ */
+bool loose_object(struct span json, struct text *sound,
+                  void (*refused)(void *context, const char *key, const ses_error *error), void *context);
+
 #endif

@@ -3,11 +3,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "formats/load/event_read.h"
 #include "formats/json/add_json.h"
-#include "formats/json/values.h"
-#include "formats/load/loose.h"
-#include "json/reader.h"
+#include "formats/json/members.h"
+#include "formats/load/event_read.h"
 
 int import_check_size(const struct session_import *import, struct span json, ses_error *error)
 {

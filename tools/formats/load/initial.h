@@ -2,8 +2,8 @@
 #ifndef FORMATS_LOAD_INITIAL_H
 #define FORMATS_LOAD_INITIAL_H
 
-#include "formats/json/own_state.h"
 #include "formats/formats.h"
+#include "formats/json/own_state.h"
 
 struct initial {
     const struct session_import *import;

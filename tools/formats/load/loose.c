@@ -1,8 +1,8 @@
-#include "formats/load/loose.h"
+/* Objects in which single members are not JSON, such as Python's NaN. The others can still be read. */
+#include "formats/load/event_read.h"
 
 #include <string.h>
 
-#include "formats/load/event_read.h"
 #include "formats/json/add_json.h"
 
 /* A walk over the members that understands only strings and brackets. */

@@ -3,10 +3,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "formats/load/event_read.h"
 #include "formats/json/add_json.h"
-#include "formats/load/loose.h"
-#include "json/reader.h"
+#include "formats/json/members.h"
+#include "formats/load/event_read.h"
 
 /* The state is converted to lines for ses_store_import, so that keys of other programs are written like our
  * own. */
@@ -81,8 +80,7 @@ static int import_one_by_one(const struct shared_import *import, const struct fo
     struct text name = {NULL, 0, 0};
     int code = SES_OK;
 
-    ses__json_start(&reader, shared->state.ptr, shared->state.len);
-    (void)ses__json_enter(&reader); /* it has been read */
+    reader_begin(&reader, shared->state);
     while (ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
         ses_error error;
         begin_lines(&lines, shared);

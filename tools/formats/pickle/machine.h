@@ -22,8 +22,9 @@ struct machine {
     ses_error *error;
 };
 
-/* The bytes after an opcode. */
+/* The bytes after an opcode, and the kind of value that it makes. */
 struct operand {
+    unsigned char kind;
     uint64_t number;
     struct span data;
 };
@@ -47,10 +48,9 @@ struct pickle_value *pickle_top(const struct machine *m);
 
 /* The functions of the opcodes. */
 run_opcode pickle_do_mark, pickle_do_pop, pickle_do_pop_mark, pickle_do_put, pickle_do_memoize, pickle_do_get,
-    pickle_do_stop, pickle_do_proto, pickle_do_frame, pickle_do_none, pickle_do_true, pickle_do_false,
-    pickle_do_integer, pickle_do_signed, pickle_do_long, pickle_do_real, pickle_do_text, pickle_do_bytes,
-    pickle_do_array, pickle_do_dict, pickle_do_small_tuple, pickle_do_array_of_items, pickle_do_append,
-    pickle_do_appends, pickle_do_set_item, pickle_do_set_items, pickle_do_stack_global, pickle_do_global,
-    pickle_do_new_object, pickle_do_reduce, pickle_do_build;
+    pickle_do_stop, pickle_do_proto, pickle_do_frame, pickle_do_empty, pickle_do_data, pickle_do_integer,
+    pickle_do_signed, pickle_do_long, pickle_do_real, pickle_do_small_tuple, pickle_do_array_of_items,
+    pickle_do_append, pickle_do_appends, pickle_do_set_item, pickle_do_set_items, pickle_do_stack_global,
+    pickle_do_global, pickle_do_new_object, pickle_do_reduce, pickle_do_build;
 
 #endif

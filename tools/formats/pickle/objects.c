@@ -108,7 +108,7 @@ int pickle_do_reduce(struct machine *m, const struct operand *operand)
     if (class->kind == PICKLE_SET && kind == PICKLE_ARRAY)
         return pickle_push(m, argument);
     if (class->kind == PICKLE_ORDERED_DICT && count == 0)
-        return pickle_do_dict(m, operand);
+        return pickle_push_value(m, (struct pickle_value){.kind = PICKLE_DICT});
     return pickle_refuse(m, "a class is called with unexpected arguments");
 }
 

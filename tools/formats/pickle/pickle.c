@@ -4,60 +4,62 @@
 #include "base/error.h"
 #include "formats/pickle/machine.h"
 
-/* The operand is a little-endian number of `width` bytes; if `counted`, that many bytes follow. */
+/* The operand is a little-endian number of `width` bytes; if `counted`, that many bytes follow. Some opcodes
+ * make a value of `kind`. */
 struct opcode {
     run_opcode *run;
     unsigned char width;
     bool counted;
+    unsigned char kind;
 };
 
 static const struct opcode opcodes[256] = {
-    ['('] = {pickle_do_mark, 0, false},
-    ['.'] = {pickle_do_stop, 0, false},
-    ['0'] = {pickle_do_pop, 0, false},
-    ['1'] = {pickle_do_pop_mark, 0, false},
-    [0x80] = {pickle_do_proto, 1, false},
-    [0x95] = {pickle_do_frame, 8, false},
-    ['q'] = {pickle_do_put, 1, false}, /* BINPUT */
-    ['r'] = {pickle_do_put, 4, false},
-    [0x94] = {pickle_do_memoize, 0, false},
-    ['h'] = {pickle_do_get, 1, false}, /* BINGET */
-    ['j'] = {pickle_do_get, 4, false},
-    ['N'] = {pickle_do_none, 0, false},
-    [0x88] = {pickle_do_true, 0, false},
-    [0x89] = {pickle_do_false, 0, false},
-    ['K'] = {pickle_do_integer, 1, false}, /* BININT1 */
-    ['M'] = {pickle_do_integer, 2, false},
-    ['J'] = {pickle_do_signed, 4, false},
-    [0x8a] = {pickle_do_long, 1, true}, /* LONG1 */
-    [0x8b] = {pickle_do_long, 4, true},
-    ['G'] = {pickle_do_real, 8, false},
-    [0x8c] = {pickle_do_text, 1, true}, /* SHORT_BINUNICODE */
-    ['X'] = {pickle_do_text, 4, true},
-    [0x8d] = {pickle_do_text, 8, true},
-    ['C'] = {pickle_do_bytes, 1, true}, /* SHORT_BINBYTES */
-    ['B'] = {pickle_do_bytes, 4, true},
-    [0x8e] = {pickle_do_bytes, 8, true},
-    [0x96] = {pickle_do_bytes, 8, true}, /* BYTEARRAY8 */
-    [']'] = {pickle_do_array, 0, false},
-    [')'] = {pickle_do_array, 0, false},  /* EMPTY_TUPLE */
-    [0x8f] = {pickle_do_array, 0, false}, /* EMPTY_SET */
-    ['}'] = {pickle_do_dict, 0, false},
-    ['t'] = {pickle_do_array_of_items, 0, false},  /* TUPLE */
-    [0x91] = {pickle_do_array_of_items, 0, false}, /* FROZENSET */
-    [0x85] = {pickle_do_small_tuple, 0, false},
-    [0x86] = {pickle_do_small_tuple, 0, false},
-    [0x87] = {pickle_do_small_tuple, 0, false},
-    ['a'] = {pickle_do_append, 0, false},
-    ['e'] = {pickle_do_appends, 0, false},
-    [0x90] = {pickle_do_appends, 0, false}, /* ADDITEMS */
-    ['s'] = {pickle_do_set_item, 0, false},
-    ['u'] = {pickle_do_set_items, 0, false},
-    ['c'] = {pickle_do_global, 0, false},
-    [0x93] = {pickle_do_stack_global, 0, false},
-    [0x81] = {pickle_do_new_object, 0, false},
-    ['R'] = {pickle_do_reduce, 0, false},
-    ['b'] = {pickle_do_build, 0, false},
+    ['('] = {pickle_do_mark, 0, false, 0},
+    ['.'] = {pickle_do_stop, 0, false, 0},
+    ['0'] = {pickle_do_pop, 0, false, 0},
+    ['1'] = {pickle_do_pop_mark, 0, false, 0},
+    [0x80] = {pickle_do_proto, 1, false, 0},
+    [0x95] = {pickle_do_frame, 8, false, 0},
+    ['q'] = {pickle_do_put, 1, false, 0}, /* BINPUT */
+    ['r'] = {pickle_do_put, 4, false, 0},
+    [0x94] = {pickle_do_memoize, 0, false, 0},
+    ['h'] = {pickle_do_get, 1, false, 0}, /* BINGET */
+    ['j'] = {pickle_do_get, 4, false, 0},
+    ['N'] = {pickle_do_empty, 0, false, PICKLE_NONE},
+    [0x88] = {pickle_do_empty, 0, false, PICKLE_TRUE},
+    [0x89] = {pickle_do_empty, 0, false, PICKLE_FALSE},
+    ['K'] = {pickle_do_integer, 1, false, 0}, /* BININT1 */
+    ['M'] = {pickle_do_integer, 2, false, 0},
+    ['J'] = {pickle_do_signed, 4, false, 0},
+    [0x8a] = {pickle_do_long, 1, true, PICKLE_LONG}, /* LONG1 */
+    [0x8b] = {pickle_do_long, 4, true, PICKLE_LONG},
+    ['G'] = {pickle_do_real, 8, false, 0},
+    [0x8c] = {pickle_do_data, 1, true, PICKLE_TEXT}, /* SHORT_BINUNICODE */
+    ['X'] = {pickle_do_data, 4, true, PICKLE_TEXT},
+    [0x8d] = {pickle_do_data, 8, true, PICKLE_TEXT},
+    ['C'] = {pickle_do_data, 1, true, PICKLE_BYTES}, /* SHORT_BINBYTES */
+    ['B'] = {pickle_do_data, 4, true, PICKLE_BYTES},
+    [0x8e] = {pickle_do_data, 8, true, PICKLE_BYTES},
+    [0x96] = {pickle_do_data, 8, true, PICKLE_BYTES}, /* BYTEARRAY8 */
+    [']'] = {pickle_do_empty, 0, false, PICKLE_ARRAY},
+    [')'] = {pickle_do_empty, 0, false, PICKLE_ARRAY},  /* EMPTY_TUPLE */
+    [0x8f] = {pickle_do_empty, 0, false, PICKLE_ARRAY}, /* EMPTY_SET */
+    ['}'] = {pickle_do_empty, 0, false, PICKLE_DICT},
+    ['t'] = {pickle_do_array_of_items, 0, false, 0},  /* TUPLE */
+    [0x91] = {pickle_do_array_of_items, 0, false, 0}, /* FROZENSET */
+    [0x85] = {pickle_do_small_tuple, 0, false, 0},
+    [0x86] = {pickle_do_small_tuple, 0, false, 0},
+    [0x87] = {pickle_do_small_tuple, 0, false, 0},
+    ['a'] = {pickle_do_append, 0, false, 0},
+    ['e'] = {pickle_do_appends, 0, false, 0},
+    [0x90] = {pickle_do_appends, 0, false, 0}, /* ADDITEMS */
+    ['s'] = {pickle_do_set_item, 0, false, 0},
+    ['u'] = {pickle_do_set_items, 0, false, 0},
+    ['c'] = {pickle_do_global, 0, false, 0},
+    [0x93] = {pickle_do_stack_global, 0, false, 0},
+    [0x81] = {pickle_do_new_object, 0, false, 0},
+    ['R'] = {pickle_do_reduce, 0, false, 0},
+    ['b'] = {pickle_do_build, 0, false, 0},
 };
 
 /* Valid opcodes that are rejected, with their names for the message. */
@@ -120,6 +122,7 @@ static int step(struct machine *m)
         return ses__error_at(m->error, SES_INVALID, m->opcode,
                              "the pickle is rejected at byte %zu: it contains the opcode 0x%02x (%s)",
                              m->opcode, byte, name_of(byte));
+    operand.kind = opcode->kind;
     if (!take_operand(m, opcode, &operand))
         return pickle_refuse(m, "it is truncated");
     return opcode->run(m, &operand);

@@ -4,22 +4,9 @@
 #include "base/error.h"
 #include "formats/pickle/machine.h"
 
-int pickle_do_none(struct machine *m, const struct operand *operand)
+int pickle_do_empty(struct machine *m, const struct operand *operand)
 {
-    (void)operand;
-    return pickle_push_value(m, (struct pickle_value){.kind = PICKLE_NONE});
-}
-
-int pickle_do_true(struct machine *m, const struct operand *operand)
-{
-    (void)operand;
-    return pickle_push_value(m, (struct pickle_value){.kind = PICKLE_TRUE});
-}
-
-int pickle_do_false(struct machine *m, const struct operand *operand)
-{
-    (void)operand;
-    return pickle_push_value(m, (struct pickle_value){.kind = PICKLE_FALSE});
+    return pickle_push_value(m, (struct pickle_value){.kind = operand->kind});
 }
 
 int pickle_do_integer(struct machine *m, const struct operand *operand)
@@ -38,12 +25,17 @@ int pickle_do_signed(struct machine *m, const struct operand *operand)
                                  .is.integer = number > INT32_MAX ? number - (INT64_C(1) << 32) : number});
 }
 
+int pickle_do_data(struct machine *m, const struct operand *operand)
+{
+    return pickle_push_value(m, (struct pickle_value){.kind = operand->kind, .is.bytes = operand->data});
+}
+
 int pickle_do_long(struct machine *m, const struct operand *operand)
 {
     if (operand->data.len > PICKLE_MAX_INTEGER)
         return ses__error_at(m->error, SES_LIMIT, m->opcode,
                              "the pickle contains an integer of more than %d bytes", (int)PICKLE_MAX_INTEGER);
-    return pickle_push_value(m, (struct pickle_value){.kind = PICKLE_LONG, .is.bytes = operand->data});
+    return pickle_do_data(m, operand);
 }
 
 /* Unlike all other numbers, a float has its highest byte first. */
@@ -56,28 +48,6 @@ int pickle_do_real(struct machine *m, const struct operand *operand)
         bits = bits << 8 | (operand->number >> (8 * i) & 0xff);
     memcpy(&real, &bits, sizeof real);
     return pickle_push_value(m, (struct pickle_value){.kind = PICKLE_REAL, .is.real = real});
-}
-
-int pickle_do_text(struct machine *m, const struct operand *operand)
-{
-    return pickle_push_value(m, (struct pickle_value){.kind = PICKLE_TEXT, .is.bytes = operand->data});
-}
-
-int pickle_do_bytes(struct machine *m, const struct operand *operand)
-{
-    return pickle_push_value(m, (struct pickle_value){.kind = PICKLE_BYTES, .is.bytes = operand->data});
-}
-
-int pickle_do_array(struct machine *m, const struct operand *operand)
-{
-    (void)operand;
-    return pickle_push_value(m, (struct pickle_value){.kind = PICKLE_ARRAY});
-}
-
-int pickle_do_dict(struct machine *m, const struct operand *operand)
-{
-    (void)operand;
-    return pickle_push_value(m, (struct pickle_value){.kind = PICKLE_DICT});
 }
 
 /* The values from `first` on become items of the array. */

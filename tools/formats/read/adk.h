@@ -44,6 +44,11 @@ int adk_begin_events(void *source, ses_error *error);
 int adk_next_event(void *source, struct foreign_event *event, ses_error *error);
 void adk_close(void *source);
 
+/* The walk over such a database, in its struct foreign_format. */
+#define ADK_ROWS                                                                                        \
+    .next_shared = adk_next_shared, .next_session = adk_next_session, .begin_events = adk_begin_events, \
+    .next_event = adk_next_event, .close = adk_close
+
 /* True if the database has these columns of sessions and events, and the tables of shared state. */
 bool adk_has(const struct foreign_file *file, const char *session_columns, const char *event_columns);
 

@@ -93,11 +93,7 @@ const struct foreign_format foreign_python_v1 = {
     .words = "a database of google-adk's DatabaseSessionService",
     .recognizes = recognize_python,
     .open = open_python,
-    .next_shared = adk_next_shared,
-    .next_session = adk_next_session,
-    .begin_events = adk_begin_events,
-    .next_event = adk_next_event,
-    .close = adk_close,
+    ADK_ROWS,
 };
 
 const struct foreign_format foreign_javascript = {
@@ -106,11 +102,7 @@ const struct foreign_format foreign_javascript = {
     .not_in_file = "An event with a repeated id has replaced the earlier one.",
     .recognizes = recognize_javascript,
     .open = open_javascript,
-    .next_shared = adk_next_shared,
-    .next_session = adk_next_session,
-    .begin_events = adk_begin_events,
-    .next_event = adk_next_event,
-    .close = adk_close,
+    ADK_ROWS,
 };
 
 /* ----------------------------------------------------------------------------------- SqliteSessionService */
@@ -138,9 +130,5 @@ const struct foreign_format foreign_python_sqlite = {
     .words = "a database of google-adk's SqliteSessionService",
     .recognizes = recognize_sqlite,
     .open = open_sqlite,
-    .next_shared = adk_next_shared,
-    .next_session = adk_next_session,
-    .begin_events = adk_begin_events,
-    .next_event = adk_next_event,
-    .close = adk_close,
+    ADK_ROWS,
 };

@@ -112,9 +112,5 @@ const struct foreign_format foreign_go = {
     .words = "a database of adk-go's session/database",
     .recognizes = recognize_go,
     .open = open_go,
-    .next_shared = adk_next_shared,
-    .next_session = adk_next_session,
-    .begin_events = adk_begin_events,
-    .next_event = adk_next_event,
-    .close = adk_close,
+    ADK_ROWS,
 };

@@ -9,14 +9,14 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "formats/database/rows.h"
 #include "formats/formats.h"
-#include "formats/read/table.h"
-#include "formats/times.h"
-#include "formats/read/vertex.h"
 #include "formats/json/add_json.h"
 #include "formats/json/internal_keys.h"
 #include "formats/json/members.h"
-#include "formats/database/rows.h"
+#include "formats/read/table.h"
+#include "formats/read/vertex.h"
+#include "formats/times.h"
 #include "json/decimal.h"
 
 enum { MAX_TEXT = 1 << 30 };

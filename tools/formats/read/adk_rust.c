@@ -2,11 +2,11 @@
  * members become members of the event. */
 
 #include "base/error.h"
-#include "formats/read/adk.h"
-#include "formats/read/table.h"
-#include "formats/read/rust_parts.h"
 #include "formats/json/add_json.h"
-#include "json/reader.h"
+#include "formats/json/members.h"
+#include "formats/read/adk.h"
+#include "formats/read/rust_parts.h"
+#include "formats/read/table.h"
 
 enum {
     RUST_ID,
@@ -37,8 +37,7 @@ static void add_response(struct adk_source *source, struct span response)
         adk_json(source, "llm_response", response);
         return;
     }
-    ses__json_start(&reader, response.ptr, response.len);
-    (void)ses__json_enter(&reader); /* already checked */
+    reader_begin(&reader, response);
     while (ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
         if (ses__json_string_is(key, "content"))
             rust_content(source, ses__json_trim(value));
@@ -107,9 +106,5 @@ const struct foreign_format foreign_rust = {
     .words = "a database of Rust's adk-session",
     .recognizes = recognize_rust,
     .open = open_rust,
-    .next_shared = adk_next_shared,
-    .next_session = adk_next_session,
-    .begin_events = adk_begin_events,
-    .next_event = adk_next_event,
-    .close = adk_close,
+    ADK_ROWS,
 };

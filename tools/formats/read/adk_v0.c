@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "formats/pickle/pickle.h"
 #include "formats/read/adk.h"
 #include "formats/read/table.h"
-#include "formats/pickle/pickle.h"
 #include "formats/times.h"
 
 enum {
@@ -35,26 +35,20 @@ static const char *const v0_optional[] = {"grounding_metadata",  "custom_metadat
                                           "usage_metadata",      "citation_metadata",
                                           "input_transcription", "output_transcription"};
 
-struct v0_source {
-    struct adk_source *adk;
-    ses_allocator allocator;
-    struct buffer actions;
-};
-
 /* ------------------------------------------------------------------------------------------------- events */
 
-static void add_time(struct v0_source *v0, sqlite3_stmt *row)
+static void add_time(struct adk_source *adk, sqlite3_stmt *row)
 {
-    struct foreign_notes *notes = v0->adk->file->notes;
+    struct foreign_notes *notes = adk->file->notes;
     bool zoned = false;
     const int64_t time_us = rows_time(row, V0_TIME, &zoned);
 
     if (time_us == FOREIGN_NO_TIME)
         return;
-    const bool local = !zoned && v0->adk->file->zone_is_set;
+    const bool local = !zoned && adk->file->zone_is_set;
     if (!zoned && !local)
         foreign_note(notes, FOREIGN_NOTE_ZONE_ASSUMED, NULL);
-    adk_seconds(v0->adk, "timestamp", local ? zone_moment(time_us) : time_us);
+    adk_seconds(adk, "timestamp", local ? zone_moment(time_us) : time_us);
 }
 
 static void add_bool(struct adk_source *adk, const char *name, sqlite3_stmt *row, int column)
@@ -65,28 +59,28 @@ static void add_bool(struct adk_source *adk, const char *name, sqlite3_stmt *row
     adk_json(adk, name, set ? (struct span){"true", 4} : (struct span){"false", 5});
 }
 
-static int add_actions(struct v0_source *v0, sqlite3_stmt *row, ses_error *error)
+static int add_actions(struct adk_source *adk, sqlite3_stmt *row, ses_error *error)
 {
     const struct span pickle = rows_span(row, V0_ACTIONS);
+    ses_allocator allocator;
+    struct buffer actions;
 
     if (!pickle.ptr)
         return SES_OK;
-    ses__buffer_cut(&v0->actions, 0);
-    int code = pickle_to_json(pickle, v0->adk->file->max_bytes, &v0->actions, error);
-    if (code != SES_OK)
-        return code;
-    const struct span json = {v0->actions.data, v0->actions.len};
-    if (json.ptr[0] == '{')
-        adk_json(v0->adk, "actions", json);
-    else if (strncmp(json.ptr, "null", 4) != 0)
-        return ses__error_set(error, SES_INVALID, "the pickle does not contain actions");
-    return SES_OK;
+    ses__memory_default(&allocator);
+    ses__buffer_init(&actions, &allocator);
+    int code = pickle_to_json(pickle, adk->file->max_bytes, &actions, error);
+    if (code == SES_OK && actions.data[0] == '{')
+        adk_json(adk, "actions", (struct span){actions.data, actions.len});
+    else if (code == SES_OK && !ses__span_is((struct span){actions.data, actions.len}, ses__span_of("null")))
+        code = ses__error_set(error, SES_INVALID, "the pickle does not contain actions");
+    ses__buffer_free(&actions);
+    return code;
 }
 
 static int v0_next_event(void *from, struct foreign_event *event, ses_error *error)
 {
-    struct v0_source *v0 = from;
-    struct adk_source *adk = v0->adk;
+    struct adk_source *adk = from;
     sqlite3_stmt *row = adk->events;
     int code = rows_step(row, error);
 
@@ -105,11 +99,11 @@ static int v0_next_event(void *from, struct foreign_event *event, ses_error *err
         adk_raw(adk, v0_optional[i], row, V0_OPTIONAL + (int)i);
     adk_text(adk, "invocation_id", row, V0_INVOCATION, true);
     adk_text(adk, "author", row, V0_AUTHOR, true);
-    code = add_actions(v0, row, error);
+    code = add_actions(adk, row, error);
     adk_raw(adk, "long_running_tool_ids", row, V0_TOOL_IDS);
     adk_text(adk, "branch", row, V0_BRANCH, true);
     adk_text(adk, "id", row, V0_ID, true);
-    add_time(v0, row);
+    add_time(adk, row);
     adk_end(adk, event);
     return code == SES_OK ? 1 : code;
 }
@@ -133,16 +127,6 @@ static int recognize_v0(const struct foreign_file *file, ses_error *error)
                    "partial");
 }
 
-static void v0_close(void *closed)
-{
-    struct v0_source *v0 = closed;
-
-    if (v0->adk)
-        adk_close(v0->adk);
-    ses__buffer_free(&v0->actions);
-    free(v0);
-}
-
 static int v0_open(struct foreign_file *file, void **source, ses_error *error)
 {
     static const struct adk_tables tables = {
@@ -155,34 +139,8 @@ static int v0_open(struct foreign_file *file, void **source, ses_error *error)
             "e.interrupted",
         .optional = "grounding_metadata custom_metadata usage_metadata citation_metadata input_transcription "
                     "output_transcription"};
-    struct v0_source *v0 = allocate(sizeof *v0);
-    void *adk = NULL;
 
-    *v0 = (struct v0_source){.adk = NULL};
-    ses__memory_default(&v0->allocator);
-    ses__buffer_init(&v0->actions, &v0->allocator);
-    int code = adk_open(file, &tables, &adk, error);
-    v0->adk = adk;
-    if (code == SES_OK)
-        *source = v0;
-    else
-        v0_close(v0);
-    return code;
-}
-
-static int v0_next_shared(void *source, struct foreign_shared *shared, ses_error *error)
-{
-    return adk_next_shared(((struct v0_source *)source)->adk, shared, error);
-}
-
-static int v0_next_session(void *source, struct foreign_session *session, ses_error *error)
-{
-    return adk_next_session(((struct v0_source *)source)->adk, session, error);
-}
-
-static int v0_begin_events(void *source, ses_error *error)
-{
-    return adk_begin_events(((struct v0_source *)source)->adk, error);
+    return adk_open(file, &tables, source, error);
 }
 
 const struct foreign_format foreign_python_v0 = {
@@ -191,9 +149,9 @@ const struct foreign_format foreign_python_v0 = {
     .not_in_file = "The zone of the events' times is not in the file: see --zone.",
     .recognizes = recognize_v0,
     .open = v0_open,
-    .next_shared = v0_next_shared,
-    .next_session = v0_next_session,
-    .begin_events = v0_begin_events,
+    .next_shared = adk_next_shared,
+    .next_session = adk_next_session,
+    .begin_events = adk_begin_events,
     .next_event = v0_next_event,
-    .close = v0_close,
+    .close = adk_close,
 };

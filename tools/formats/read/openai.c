@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "formats/read/table.h"
-#include "formats/read/openai_items.h"
 #include "formats/database/rows.h"
+#include "formats/read/openai_items.h"
+#include "formats/read/table.h"
 
 struct openai_source {
     const struct foreign_file *file;

@@ -41,8 +41,7 @@ static bool take_message(struct openai_items *items, const struct members *item)
     }
     if (!list.ptr)
         return false;
-    ses__json_start(&reader, list.ptr, list.len);
-    (void)ses__json_enter(&reader); /* an array */
+    reader_begin(&reader, list);
     while (ses__json_element(&reader) && ses__json_skip(&reader, &value))
         whole = add_text_part(&items->room, ses__json_trim(value)) && whole;
     return whole;

@@ -3,7 +3,6 @@
 #include "formats/json/add_json.h"
 #include "formats/json/members.h"
 #include "json/decimal.h"
-#include "json/reader.h"
 
 /* Writes all members as "name":value. The member `but` is renamed to `instead`, or left out if that is
  * NULL. */
@@ -30,8 +29,7 @@ static bool add_base64(struct text *text, struct span array)
     unsigned bits = 0;
     int count = 0;
 
-    ses__json_start(&reader, array.ptr, array.len);
-    (void)ses__json_enter(&reader); /* an array */
+    reader_begin(&reader, array);
     while (ses__json_element(&reader) && ses__json_skip(&reader, &value)) {
         int64_t byte = -1;
         bool half = false;
@@ -165,8 +163,7 @@ static void add_parts(struct text *text, struct span parts)
     bool first = true;
 
     text_puts(text, "[");
-    ses__json_start(&reader, parts.ptr, parts.len);
-    (void)ses__json_enter(&reader); /* an array */
+    reader_begin(&reader, parts);
     while (ses__json_element(&reader) && ses__json_skip(&reader, &value)) {
         text_puts(text, first ? "" : ",");
         first = false;
@@ -188,8 +185,7 @@ void rust_content(struct adk_source *source, struct span content)
     }
     text_clear(text);
     text_puts(text, "{");
-    ses__json_start(&reader, content.ptr, content.len);
-    (void)ses__json_enter(&reader); /* an object */
+    reader_begin(&reader, content);
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
         value = ses__json_trim(value);
         add_spelled_name(text, name.raw);

@@ -82,8 +82,7 @@ static void put_raw_event(struct text *text, const struct members *top, struct s
     bool has_id = false;
     bool has_invocation = false;
 
-    ses__json_start(&reader, raw.ptr, raw.len);
-    (void)ses__json_enter(&reader);
+    reader_begin(&reader, raw);
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
         if (ses__json_string_is(name, "author") || ses__json_string_is(name, "timestamp") ||
             ses__json_string_is(name, "invocation_id"))
@@ -142,8 +141,7 @@ static void put_custom_metadata(struct text *text, struct span custom)
         return;
     add_name(text, "customMetadata");
     text_puts(text, "{");
-    ses__json_start(&reader, custom.ptr, custom.len);
-    (void)ses__json_enter(&reader);
+    reader_begin(&reader, custom);
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
         if (ses__json_string_is(name, "_compaction") || ses__json_string_is(name, "_usage_metadata"))
             continue;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "formats/read/vertex.h"
 #include "formats/json/members.h"
+#include "formats/read/vertex.h"
 
 /* Parses "projects/P/locations/L/reasoningEngines/APP/sessions/ID". Returns false for any other form. */
 static bool split_name(const char *name, struct text *app, struct text *session)
@@ -56,8 +56,7 @@ static size_t count_members(struct span object)
     struct json_string name;
     size_t count = 0;
 
-    ses__json_start(&reader, object.ptr, object.len);
-    (void)ses__json_enter(&reader); /* already parsed */
+    reader_begin(&reader, object);
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, NULL))
         count++;
     return count;
@@ -101,8 +100,7 @@ static int take_labels(struct vertex_session *session, struct span json, ses_err
     if (code != SES_OK || !labels.ptr)
         return code;
     session->labels = allocate((count_members(labels) + 1) * sizeof *session->labels);
-    ses__json_start(&reader, labels.ptr, labels.len);
-    (void)ses__json_enter(&reader);
+    reader_begin(&reader, labels);
     while (code == SES_OK && ses__json_member(&reader, &name) && ses__json_skip(&reader, &value))
         code = take_label(session, name, ses__json_trim(value), error);
     return code;

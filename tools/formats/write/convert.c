@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "formats/json/add_json.h"
+#include "formats/json/members.h"
 
 static void add_spelled(struct text *text, struct json_string name, const struct adk_field *field,
                         enum adk_spelling spelling)
@@ -52,8 +53,7 @@ static bool convert_object(struct adk_conversion *conversion, const struct adk_f
     bool same = conversion->spelling == ADK_AS_IT_IS;
 
     text_puts(text, "{");
-    ses__json_start(&reader, object.ptr, object.len);
-    (void)ses__json_enter(&reader);
+    reader_begin(&reader, object);
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
         const struct adk_field *field = is_map ? NULL : ses__adk_field_of(of->model, name);
         if (!is_map && leaves_out(conversion, of->model, field, value)) {
@@ -77,8 +77,7 @@ static bool convert_list(struct adk_conversion *conversion, const struct adk_fie
     bool same = true;
 
     text_puts(text, "[");
-    ses__json_start(&reader, list.ptr, list.len);
-    (void)ses__json_enter(&reader);
+    reader_begin(&reader, list);
     for (bool first = true; ses__json_element(&reader) && ses__json_skip(&reader, &value); first = false) {
         text_puts(text, first ? "" : ",");
         same = convert_as(conversion, of, ADK_ONE, value, text) && same;

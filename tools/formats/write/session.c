@@ -1,8 +1,8 @@
 /* The ADK's session JSON. */
 #include "formats/json/add_json.h"
 #include "formats/json/internal_keys.h"
+#include "formats/json/members.h"
 #include "formats/write/event.h"
-#include "json/reader.h"
 
 /* Adds the array of events without the keys that are internal to the ADK, and with the bytes of artifacts. */
 static int add_events(struct writing *writing, const ses_session *session, struct span events,
@@ -13,8 +13,7 @@ static int add_events(struct writing *writing, const ses_session *session, struc
     int code = SES_OK;
 
     text_puts(text, "[");
-    ses__json_start(&reader, events.ptr, events.len);
-    (void)ses__json_enter(&reader); /* an array */
+    reader_begin(&reader, events);
     for (bool first = true; code == SES_OK && ses__json_element(&reader) && ses__json_skip(&reader, &event);
          first = false) {
         char *inlined = NULL;
@@ -36,8 +35,7 @@ static int add_session(struct writing *writing, const ses_session *session, stru
     int code = SES_OK;
 
     text_puts(text, "{");
-    ses__json_start(&reader, json.ptr, json.len);
-    (void)ses__json_enter(&reader); /* an object */
+    reader_begin(&reader, json);
     while (code == SES_OK && ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
         add_spelled_name(text, key.raw);
         if (ses__json_string_is(key, "events"))

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "formats/json/add_json.h"
+#include "formats/json/members.h"
 #include "formats/write/convert.h"
 #include "formats/write/event.h"
 
@@ -136,8 +137,7 @@ static void put_raw_event(struct body *body, const ses_event *event)
     body->conversion.spelling = ADK_CAMEL;
     add_name(body->text, "rawEvent");
     text_puts(body->text, "{");
-    ses__json_start(&reader, body->event.ptr, body->event.len);
-    (void)ses__json_enter(&reader);
+    reader_begin(&reader, body->event);
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
         const struct adk_field *field = ses__adk_field_of(ses__adk_event, name);
         if (ses__json_type_of(value) == JSON_NULL)

@@ -16,14 +16,7 @@ struct open_call {
 
 static void add_number(struct numbers *numbers, int64_t number)
 {
-    if (numbers->count == numbers->capacity) {
-        numbers->capacity = numbers->capacity ? numbers->capacity * 2 : 64;
-        int64_t *at = allocate(numbers->capacity * sizeof *at);
-        if (numbers->count > 0)
-            memcpy(at, numbers->at, numbers->count * sizeof *at);
-        free(numbers->at);
-        numbers->at = at;
-    }
+    numbers->at = enlarge(numbers->at, numbers->count, &numbers->capacity, sizeof *numbers->at);
     numbers->at[numbers->count++] = number;
 }
 

@@ -10,11 +10,14 @@
 
 static const int64_t max_bytes = INT64_C(64) << 30;
 
-/* The versions that the store already had of an artifact, and which of them the folder was found to have. */
+/* The versions that the store already had of an artifact. */
+struct here_version {
+    char hash[FOLDER_HASH];
+    bool met; /* the folder was found to have it */
+};
 struct here {
     struct text name; /* of the artifact: app, user, session and name, each with a NUL after it */
-    char (*hashes)[FOLDER_HASH];
-    bool *met;
+    struct here_version *versions;
     size_t count;
     size_t capacity;
 };
@@ -41,22 +44,10 @@ static bool is_chosen(const struct run *run, const struct folder_artifact *artif
 
 static void add_hash(struct here *here, const char *hash)
 {
-    if (here->count == here->capacity) {
-        const size_t capacity = here->capacity > 0 ? 2 * here->capacity : 16;
-        char(*hashes)[FOLDER_HASH] = allocate(capacity * sizeof *hashes);
-        bool *met = allocate(capacity * sizeof *met);
-        if (here->count > 0) {
-            memcpy(hashes, here->hashes, here->count * sizeof *hashes);
-            memcpy(met, here->met, here->count * sizeof *met);
-        }
-        free(here->hashes);
-        free(here->met);
-        here->hashes = hashes;
-        here->met = met;
-        here->capacity = capacity;
-    }
-    memcpy(here->hashes[here->count], hash, FOLDER_HASH);
-    here->met[here->count++] = false;
+    here->versions = enlarge(here->versions, here->count, &here->capacity, sizeof *here->versions);
+    struct here_version *version = &here->versions[here->count++];
+    version->met = false;
+    memcpy(version->hash, hash, FOLDER_HASH);
 }
 
 static int read_versions(struct folder_import *import, const ses_key *key, ses_error *error)
@@ -101,8 +92,8 @@ static int know_versions(struct folder_import *import, const ses_key *key, ses_e
 static bool is_here(struct here *here, const char *hash)
 {
     for (size_t i = 0; i < here->count; i++)
-        if (!here->met[i] && strcmp(here->hashes[i], hash) == 0) {
-            here->met[i] = true;
+        if (!here->versions[i].met && strcmp(here->versions[i].hash, hash) == 0) {
+            here->versions[i].met = true;
             return true;
         }
     return false;
@@ -239,7 +230,6 @@ int artifacts_import(struct run *run, const char *path, bool writes, const ses_i
 
     text_free(&import.name);
     text_free(&import.here.name);
-    free(import.here.hashes);
-    free(import.here.met);
+    free(import.here.versions);
     return code;
 }

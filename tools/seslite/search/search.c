@@ -110,14 +110,8 @@ static int note_session(void *context, const ses_session *session)
 {
     struct search *search = context;
 
-    if (search->noted_count == search->noted_capacity) {
-        search->noted_capacity = search->noted_capacity ? search->noted_capacity * 2 : 64;
-        struct noted *noted = allocate(search->noted_capacity * sizeof *noted);
-        if (search->noted_count > 0)
-            memcpy(noted, search->noted, search->noted_count * sizeof *noted);
-        free(search->noted);
-        search->noted = noted;
-    }
+    search->noted =
+        enlarge(search->noted, search->noted_count, &search->noted_capacity, sizeof *search->noted);
     search->noted[search->noted_count++] = (struct noted){.app = copy_text(ses_session_app(session)),
                                                           .user = copy_text(ses_session_user(session)),
                                                           .session = copy_text(ses_session_id(session)),

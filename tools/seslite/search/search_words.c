@@ -131,14 +131,7 @@ static int add_app(void *context, const char *name)
 {
     struct merge *merge = context;
 
-    if (merge->count == merge->capacity) {
-        merge->capacity = merge->capacity ? merge->capacity * 2 : 16;
-        struct scope_hits *apps = allocate(merge->capacity * sizeof *apps);
-        if (merge->count > 0)
-            memcpy(apps, merge->apps, merge->count * sizeof *apps);
-        free(merge->apps);
-        merge->apps = apps;
-    }
+    merge->apps = enlarge(merge->apps, merge->count, &merge->capacity, sizeof *merge->apps);
     struct scope_hits *app = &merge->apps[merge->count++];
     *app = (struct scope_hits){.app = copy_text(name)};
     app->scope = (ses_key){app->app, merge->search->run->key.user, NULL};

@@ -80,14 +80,7 @@ static int64_t brought_from(const struct rewinds *rewinds, int64_t first_seq)
 
 static void add_rewind(struct rewinds *rewinds, int64_t seq, int64_t first_seq)
 {
-    if (rewinds->count == rewinds->capacity) {
-        rewinds->capacity = rewinds->capacity ? rewinds->capacity * 2 : 16;
-        struct rewind *at = allocate(rewinds->capacity * sizeof *at);
-        if (rewinds->count > 0)
-            memcpy(at, rewinds->at, rewinds->count * sizeof *at);
-        free(rewinds->at);
-        rewinds->at = at;
-    }
+    rewinds->at = enlarge(rewinds->at, rewinds->count, &rewinds->capacity, sizeof *rewinds->at);
     const struct rewind *undone = first_seq > 0 ? rewinds_in(rewinds, first_seq) : NULL;
     struct rewind rewind = {
         .seq = seq, .first_seq = first_seq, .below = rewinds->count, .redo = undone != NULL};

@@ -160,14 +160,7 @@ static int add_list(void *context, const char *app)
 
     if (!is_meant(merge->run, app))
         return EXIT_OK;
-    if (merge->count == merge->capacity) {
-        merge->capacity = merge->capacity ? merge->capacity * 2 : 16;
-        struct app_list *lists = allocate(merge->capacity * sizeof *lists);
-        if (merge->count > 0)
-            memcpy(lists, merge->lists, merge->count * sizeof *lists);
-        free(merge->lists);
-        merge->lists = lists;
-    }
+    merge->lists = enlarge(merge->lists, merge->count, &merge->capacity, sizeof *merge->lists);
     struct app_list *list = &merge->lists[merge->count++];
     *list = (struct app_list){.app = copy_text(app)};
     return read_page(merge->run, merge->sessions, app, NULL, &list->page);
