@@ -34,6 +34,9 @@ fi
 [ "$built" -ne 2 ] || exit 0
 [ "$built" -eq 0 ] || exit 1
 
+[ ! -x "$js/test/node_modules/.bin/prettier" ] ||
+    "$js/test/node_modules/.bin/prettier" --print-width 110 --tab-width 4 --log-level warn --check \
+        tools/js/lib/*.js tools/js/lib/*.ts tools/js/test/*.js tools/js/test/*.ts
 cp tools/js/test/* "$js/test/"
 # The archive, as the registry takes it. In an empty folder it needs nothing else.
 js=$(cd "$js" && pwd)

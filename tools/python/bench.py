@@ -1,6 +1,7 @@
-"""Times SesliteSessionService against the ADK's own services on SQLite, SesliteSession against those of the OpenAI Agents SDK, and
-SesliteSaver against LangGraph's, interleaved, at equal durability: all of them wait for the disk on each write
-(synchronous=FULL, which is SQLite's default and ours). A peer that is not installed is left out.
+"""Times SesliteSessionService against the ADK's own services on SQLite, SesliteSession against those of the
+OpenAI Agents SDK, and SesliteSaver against LangGraph's, interleaved, at equal durability: all of them wait
+for the disk on each write (synchronous=FULL, which is SQLite's default and ours). A peer that is not
+installed is left out.
 
     python bench.py [--folder FOLDER] [--rounds 20] [--seconds 10]
 
@@ -28,7 +29,11 @@ WANTED = {"append": {"sqlite": 4.0, "database": 6.0}, "read": {"sqlite": 1.8, "d
 def message(number):
     from services import event
 
-    return event({"n": number, "user:count": number}, invocation=f"i{number // 4}", text="what a user may say in a turn " * 10)
+    return event(
+        {"n": number, "user:count": number},
+        invocation=f"i{number // 4}",
+        text="what a user may say in a turn " * 10,
+    )
 
 
 async def timed(service, session, number):
@@ -56,7 +61,10 @@ async def interleaved(names, folder, rounds):
     taken = {name: ([], []) for name in names}
     async with contextlib.AsyncExitStack() as stack:
         opened = {name: await stack.enter_async_context(services.opened(name, folder)) for name in names}
-        sessions = {name: await service.create_session(session_id="s", **services.WHO) for name, service in opened.items()}
+        sessions = {
+            name: await service.create_session(session_id="s", **services.WHO)
+            for name, service in opened.items()
+        }
         for number in range(-2, rounds):
             order = names if number % 2 else names[::-1]
             for name in order:
@@ -93,7 +101,10 @@ async def agents(folder, rounds):
     from seslite.agents import SesliteSession
 
     def message(number):
-        return {"role": "assistant" if number % 2 else "user", "content": f"{number}: " + "what a user may say in a turn " * 10}
+        return {
+            "role": "assistant" if number % 2 else "user",
+            "content": f"{number}: " + "what a user may say in a turn " * 10,
+        }
 
     opened = {
         "seslite": SesliteSession("s", folder / "a.db"),
@@ -194,7 +205,9 @@ def write(name, folder, writer, seconds, results):
                 except Exception as error:
                     failed += 1
                     session = (
-                        await service.get_session(session_id=session.id, **who) if "Stale" in type(error).__name__ else session
+                        await service.get_session(session_id=session.id, **who)
+                        if "Stale" in type(error).__name__
+                        else session
                     )
         results.put((done, failed))
 
@@ -205,7 +218,10 @@ def writers(name, folder, count, seconds):
     """How many appends of several processes succeeded, and how many failed."""
     context = multiprocessing.get_context("spawn")
     results = context.Queue()
-    processes = [context.Process(target=write, args=(name, folder, writer, seconds, results)) for writer in range(count)]
+    processes = [
+        context.Process(target=write, args=(name, folder, writer, seconds, results))
+        for writer in range(count)
+    ]
     for process in processes:
         process.start()
     found = [results.get() for _ in processes]
@@ -221,7 +237,9 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=10, help="of the 8 writers; 0: without them")
-    parser.add_argument("--steps", type=int, nargs="*", default=[10, 1000, 10_000], help="of LangGraph's threads")
+    parser.add_argument(
+        "--steps", type=int, nargs="*", default=[10, 1000, 10_000], help="of LangGraph's threads"
+    )
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
     names = ["seslite", "sqlite", "database"]
@@ -233,7 +251,9 @@ def main():
         for name, (append, read) in figures.items():
             print(f"{name:10}{append:8.2f}ms{append / ours[0]:8.1f}x{read:8.2f}ms{read / ours[1]:8.1f}x")
             if name != "seslite":
-                reached &= append / ours[0] >= WANTED["append"][name] and read / ours[1] >= WANTED["read"][name]
+                reached &= (
+                    append / ours[0] >= WANTED["append"][name] and read / ours[1] >= WANTED["read"][name]
+                )
         for name in names if options.seconds else ():
             (folder / name).mkdir()
             done, failed = writers(name, folder / name, 8, options.seconds)

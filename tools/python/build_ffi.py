@@ -1,11 +1,13 @@
-"""Makes the extension seslite._seslite: the amalgamated library, and the calls of its headers for Python, by cffi.
+"""Makes the extension seslite._seslite: the amalgamated library, and the calls of its headers for Python, by
+cffi.
 
-The library is compiled from csrc/, which a source archive brings. In a checkout of the repository `make amalgamation`
-makes it anew. SQLite is the system's, as it is for Python's sqlite3: found by pkg-config, otherwise -lsqlite3.
-SQLITE_CFLAGS and SQLITE_LIBS say it otherwise. SESLITE_SQLITE is a folder with sqlite3.c and sqlite3.h, which are then compiled into
-the extension, as wheels have it; nothing else in the process sees that copy. With SESLITE_WITH_POSTGRES=1 the extension also has
-stores on a PostgreSQL server, and links libpq: POSTGRES_CFLAGS and POSTGRES_LIBS. With SESLITE_WITH_MYSQL=1 it has those on MySQL
-and MariaDB, and links MariaDB's client library: MYSQL_CFLAGS and MYSQL_LIBS.
+The library is compiled from csrc/, which a source archive brings. In a checkout of the repository `make
+amalgamation` makes it anew. SQLite is the system's, as it is for Python's sqlite3: found by pkg-config,
+otherwise -lsqlite3. SQLITE_CFLAGS and SQLITE_LIBS say it otherwise. SESLITE_SQLITE is a folder with sqlite3.c
+and sqlite3.h, which are then compiled into the extension, as wheels have it; nothing else in the process sees
+that copy. With SESLITE_WITH_POSTGRES=1 the extension also has stores on a PostgreSQL server, and links libpq:
+POSTGRES_CFLAGS and POSTGRES_LIBS. With SESLITE_WITH_MYSQL=1 it has those on MySQL and MariaDB, and links
+MariaDB's client library: MYSQL_CFLAGS and MYSQL_LIBS.
 """
 
 import os
@@ -24,19 +26,46 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SOURCES = HERE / "csrc"
 PARTS = ("seslite.h", "seslite_history.h", "seslite_live.h", "seslite_transfer.h")
-NAMES = ("seslite.c", *PARTS, "seslite_agent.h", "seslite_artifact.h", "seslite_search.h", "seslite_usage.h", "seslite_erase.h", "seslite_postgres.c", "seslite_postgres.h", "seslite_mysql.c", "seslite_mysql.h")
+NAMES = (
+    "seslite.c",
+    *PARTS,
+    "seslite_agent.h",
+    "seslite_artifact.h",
+    "seslite_search.h",
+    "seslite_usage.h",
+    "seslite_erase.h",
+    "seslite_postgres.c",
+    "seslite_postgres.h",
+    "seslite_mysql.c",
+    "seslite_mysql.h",
+)
 # Of an SQLite that is compiled into the extension.
-SQLITE_MACROS = {"THREADSAFE": "1", "DQS": "0", "ENABLE_FTS5": "1", "ENABLE_DBSTAT_VTAB": "1", "OMIT_LOAD_EXTENSION": "1", "OMIT_DEPRECATED": "1"}
-# The engines for servers that are wanted: the name of each, and of its client library for pkg-config and for the linker.
+SQLITE_MACROS = {
+    "THREADSAFE": "1",
+    "DQS": "0",
+    "ENABLE_FTS5": "1",
+    "ENABLE_DBSTAT_VTAB": "1",
+    "OMIT_LOAD_EXTENSION": "1",
+    "OMIT_DEPRECATED": "1",
+}
+# The engines for servers that are wanted: the name of each, and of its client library for pkg-config and for
+# the linker.
 ENGINES = [
     (name, *library)
     for name, *library in (("postgres", "libpq", "-lpq"), ("mysql", "libmariadb", "-lmariadb"))
     if os.environ.get(f"SESLITE_WITH_{name.upper()}", "") not in ("", "0")
 ]
-HEADERS = ("seslite_agent.h", "seslite_artifact.h", "seslite_search.h", "seslite_usage.h", "seslite_erase.h", *(f"seslite_{name}.h" for name, *_ in ENGINES))
+HEADERS = (
+    "seslite_agent.h",
+    "seslite_artifact.h",
+    "seslite_search.h",
+    "seslite_usage.h",
+    "seslite_erase.h",
+    *(f"seslite_{name}.h" for name, *_ in ENGINES),
+)
 
-# What C calls in Python, and what Python cannot do itself: a follower's notify runs with locks held, so it must not wait
-# for the interpreter; and which SQLite a module of Python uses.
+# What C calls in Python, and what Python cannot do itself: a follower's notify runs with locks held, so it
+# must not wait for the interpreter; and which SQLite a module of Python uses.
 CALLBACKS = """
 extern "Python" {
     int ses_py_next(void *, ses_loaded_event *, ses_error *);
@@ -103,7 +132,8 @@ static const char *ses_py_skip_string(const char *at, const char *end)
     return end;
 }
 
-/* The end of a value, or of a member with its value: the first comma or closing bracket outside of all brackets. */
+/* The end of a value, or of a member with its value: the first comma or closing bracket outside of all
+ * brackets. */
 static const char *ses_py_skip_value(const char *at, const char *end)
 {
     for (int depth = 0; at < end;) {
@@ -115,7 +145,8 @@ static const char *ses_py_skip_value(const char *at, const char *end)
     return end;
 }
 
-/* The value of a member of a JSON object that begins at `at`, with blanks around it; NULL: it has no such member. */
+/* The value of a member of a JSON object that begins at `at`, with blanks around it; NULL: it has no such
+ * member. */
 static const char *ses_py_member(const char *at, const char *end, const char *name, const char **value_end)
 {
     const size_t length = strlen(name);
@@ -143,8 +174,8 @@ static size_t ses_py_members_room(const ses_session *session)
     return room;
 }
 
-/* Writes the values of a member of the events as a JSON array, without those that lack it, and returns its length. Python reads
- * one text several times as fast as the texts of a thousand events. */
+/* Writes the values of a member of the events as a JSON array, without those that lack it, and returns its
+ * length. Python reads one text several times as fast as the texts of a thousand events. */
 static size_t ses_py_members(const ses_session *session, const char *name, char *array)
 {
     size_t length = 0;
@@ -177,8 +208,12 @@ def fetch_sources():
     if not (ROOT / "tools" / "amalgamate.sh").is_file():
         return
     if not shutil.which("make"):
-        raise SystemExit("seslite: from a checkout of the repository it is built with make, which is missing. " + NEEDED)
-    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+        raise SystemExit(
+            "seslite: from a checkout of the repository it is built with make, which is missing. " + NEEDED
+        )
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    }
     subprocess.run(["make", "-s", "amalgamation"], cwd=ROOT, env=environment, check=True)
     SOURCES.mkdir(exist_ok=True)
     for name in NAMES:
@@ -189,7 +224,9 @@ def fetch_sources():
 def version():
     """The version of the header."""
     text = (SOURCES / "seslite.h").read_text(encoding="utf-8")
-    return ".".join(re.search(rf"define SES_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+    return ".".join(
+        re.search(rf"define SES_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR", "PATCH")
+    )
 
 
 # Python's own flags ask for debug information, which is four fifths of the extension.
@@ -208,11 +245,26 @@ def declarations():
             pathlib.Path(empty, name).touch()
         headers = pathlib.Path(empty, "all.h")
         headers.write_text(includes(), encoding="utf-8")
-        command = [*compiler, "-E", "-P", "-DSES_API=", "-nostdinc", "-I", empty, "-I", str(SOURCES), str(headers)]
+        command = [
+            *compiler,
+            "-E",
+            "-P",
+            "-DSES_API=",
+            "-nostdinc",
+            "-I",
+            empty,
+            "-I",
+            str(SOURCES),
+            str(headers),
+        ]
         try:
-            return subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout
+            return subprocess.run(
+                command, check=True, capture_output=True, text=True, encoding="utf-8"
+            ).stdout
         except OSError as error:
-            raise SystemExit(f"seslite: the C compiler {command[0]!r} cannot be run: {error.strerror}. {NEEDED}") from None
+            raise SystemExit(
+                f"seslite: the C compiler {command[0]!r} cannot be run: {error.strerror}. {NEEDED}"
+            ) from None
         except subprocess.CalledProcessError as error:
             raise SystemExit(f"{error.stderr}\nseslite: {shlex.join(command)} failed. {NEEDED}") from None
 
@@ -224,7 +276,9 @@ def flags_of(prefix, package, fallback):
         if variable in os.environ:
             return shlex.split(os.environ[variable])
         try:
-            found = subprocess.run([os.environ.get("PKG_CONFIG", "pkg-config"), option, package], capture_output=True, text=True)
+            found = subprocess.run(
+                [os.environ.get("PKG_CONFIG", "pkg-config"), option, package], capture_output=True, text=True
+            )
         except OSError:
             return fallback
         return shlex.split(found.stdout) if found.returncode == 0 else fallback
@@ -239,7 +293,9 @@ def sqlite():
         return [], [], *flags_of("SQLITE", "sqlite3", "-lsqlite3")
     source = pathlib.Path(folder, "sqlite3.c").resolve()
     if not source.is_file():
-        raise SystemExit(f"seslite: SESLITE_SQLITE is the folder of SQLite's sources, but there is no {source}")
+        raise SystemExit(
+            f"seslite: SESLITE_SQLITE is the folder of SQLite's sources, but there is no {source}"
+        )
     macros = [("HAVE_USLEEP", "1"), *((f"SQLITE_{name}", value) for name, value in SQLITE_MACROS.items())]
     return [str(source)], macros, ["-I", str(source.parent)], ["-lm"]
 

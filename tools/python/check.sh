@@ -32,6 +32,7 @@ rm -f "$build"/seslite-*.tar.gz
     exit 1
 }
 pip install --no-build-isolation --force-reinstall --no-deps "$build"/seslite-*.tar.gz
+"$build/venv/bin/python" -m ruff format --quiet --check tools/python
 # With the types of google-adk and others, as in `make types`, it takes ten times as long.
 "$build/venv/bin/python" -m mypy --config-file tools/python/pyproject.toml --cache-dir "$build/mypy" \
     --exclude '/(adk/|agents\.py|langgraph/)' tools/python/src/seslite

@@ -18,6 +18,7 @@ command -v cargo >/dev/null 2>&1 || skip "cargo (https://rustup.rs)"
 minor=$(rustc --version | sed 's/^rustc 1\.\([0-9]*\).*/\1/')
 cd tools/rust
 cargo fetch --quiet --locked || skip "the packages of crates.io"
+! cargo fmt --version >/dev/null 2>&1 || cargo fmt --all --check
 [ "$minor" -ge 85 ] || skip "Rust 1.85 or newer: this is 1.$minor"
 if [ "$minor" -ge 95 ]; then
     cargo test --quiet --locked --workspace

@@ -52,9 +52,7 @@ export function read(engine, store, key, name, options) {
     const { version } = known(options, ["version"], "readArtifact");
     return engine.frame(() => {
         const named = [...keyTexts(engine, key), required(engine, name, "name")];
-        engine.check(
-            engine.calls.artifact_open(store, ...named, engine.slots(optional(version, "version"))),
-        );
+        engine.check(engine.calls.artifact_open(store, ...named, engine.slots(optional(version, "version"))));
         const artifact = engine.out(0);
         try {
             engine.calls.artifact_info(artifact);
@@ -129,9 +127,7 @@ export function inline(engine, store, key, event, options) {
     return engine.frame(() => {
         const { pointer, length } = engine.bytes(event, "event");
         const limit = BigInt(whole(bytes ?? 0, "bytes"));
-        engine.check(
-            engine.calls.artifact_inline(store, ...keyTexts(engine, key), pointer, length, limit),
-        );
+        engine.check(engine.calls.artifact_inline(store, ...keyTexts(engine, key), pointer, length, limit));
         return engine.takeText();
     });
 }

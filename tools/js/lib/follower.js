@@ -70,7 +70,10 @@ export class Follower {
         return this.#held.pointer === 0 || this.#store.pointer === 0 || this.#signal?.aborted;
     }
 
-    /** Ends once the follower or the store is closed, or the signal is aborted. Calls are served one after another. */
+    /**
+     * Ends once the follower or the store is closed, or the signal is aborted. Calls are served one after
+     * another.
+     */
     next() {
         const turn = this.#turn.then(() => this.#wait());
         this.#turn = turn.catch(() => {}); // the caller of that turn has the failure

@@ -147,7 +147,10 @@ function dropLock(path, text) {
 
 /** The namespace of the first processes of the machine, which sees the locks of all others. */
 const ALL_PROCESSES = "pid:[4026531836]";
-/** Where SQLite locks a file (https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html): PENDING_BYTE and after. */
+/**
+ * Where SQLite locks a file (https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html): PENDING_BYTE and
+ * after.
+ */
 const LOCKED_FROM = 0x40000000;
 const LOCKED_BYTES = 512;
 

@@ -31,7 +31,9 @@ export interface Host {
     sync(handle: number, folder: boolean): void;
     size(handle: number): number;
     delete(path: string, syncFolder: boolean): void;
-    /** `device` and `inode` tell files apart. `links` is how many names the file has; 1 if it is not given. */
+    /**
+     * `device` and `inode` tell files apart. `links` is how many names the file has; 1 if it is not given.
+     */
     stat(path: string):
         | {
               size: bigint | number;
@@ -173,8 +175,8 @@ export interface RedactOptions {
     /** Also the values that the events have set, in the events and in the stored state. */
     state?: boolean;
     /**
-     * With `state` and `find`, and of all events: also removes state keys, the title and labels in whose names it
-     * is found. Without it the receipt counts these.
+     * With `state` and `find`, and of all events: also removes state keys, the title and labels in whose
+     * names it is found. Without it the receipt counts these.
      */
     names?: boolean;
     /** Also the copies of the events in other sessions of the app. */
@@ -212,7 +214,9 @@ export interface Erased {
     artifactsLeft: number;
     /** Later compactions, whose summaries may repeat the events. */
     compactionsLeft: number;
-    /** Events of which a damaged index or tally that could not be dropped may still have words in the file. */
+    /**
+     * Events of which a damaged index or tally that could not be dropped may still have words in the file.
+     */
     derivedLeft: number;
     /** With `find`: names of state keys, titles and labels that were removed. */
     names: number;
@@ -271,8 +275,8 @@ export interface ExportOptions {
     /** Leaves out what is damaged, and goes on. It needs `leftOut`. */
     skip?: boolean;
     /**
-     * Is told of each version of an artifact that the lines leave out, since a later version of seslite has made
-     * it (UnsupportedError), and with `skip` of what is damaged (CorruptError).
+     * Is told of each version of an artifact that the lines leave out, since a later version of seslite has
+     * made it (UnsupportedError), and with `skip` of what is damaged (CorruptError).
      */
     leftOut?: (why: SesliteError) => void;
 }
@@ -338,7 +342,9 @@ export interface ImportOptions {
     app?: string;
     user?: string;
     onConflict?: "refuse" | "replace" | "rename";
-    /** A session that exists gets the events that it lacks, and the title, labels and expiry time of the file. */
+    /**
+     * A session that exists gets the events that it lacks, and the title, labels and expiry time of the file.
+     */
     update?: boolean;
     dryRun?: boolean;
     skip?: boolean;
@@ -370,8 +376,8 @@ export interface Pruned {
 /** What a check has found. */
 export interface Problem {
     /**
-     * What it concerns: "page", "index", "event", and others of ses_problem_kind in lower case. "newer" is no damage:
-     * a later version of seslite has made it, and this one cannot check it.
+     * What it concerns: "page", "index", "event", and others of ses_problem_kind in lower case. "newer" is no
+     * damage: a later version of seslite has made it, and this one cannot check it.
      */
     kind: string;
     app: string | undefined;
@@ -572,8 +578,8 @@ export class Store {
     /** Replaces the contents of events by their numbers, or of all. 0 is the state at the creation. */
     redact(key: Key, seqs?: (number | bigint)[], options?: RedactOptions): Erased;
     /**
-     * Finds a text in an app, of a user, in a session, or ({}) in the whole store: in ids, titles, labels, state and
-     * the names of its keys, events and artifacts.
+     * Finds a text in an app, of a user, in a session, or ({}) in the whole store: in ids, titles, labels,
+     * state and the names of its keys, events and artifacts.
      */
     find(
         scope: { app?: string; user?: string; session?: string },
@@ -587,7 +593,9 @@ export class Store {
         user: string,
         options?: { secure?: boolean },
     ): { sessions: number; stateKeys: number };
-    /** Returns what is wrong with the store; nothing if it is sound. "log", the default, looks at every row. */
+    /**
+     * Returns what is wrong with the store; nothing if it is sound. "log", the default, looks at every row.
+     */
     check(options?: { level?: "quick" | "full" | "log"; limit?: number }): Problem[];
     /** Gives free pages back to the file system; true: call again for more. */
     maintain(): boolean;

@@ -326,7 +326,11 @@ export class Store {
                     this.#open,
                     required(engine, app, "app"),
                     engine.text(user, "user"),
-                    choose(given.order ?? "newest", { newest: 0, oldest: 1, created: 2, changed: 3 }, "order"),
+                    choose(
+                        given.order ?? "newest",
+                        { newest: 0, oldest: 1, created: 2, changed: 3 },
+                        "order",
+                    ),
                     size(given.limit, "limit"),
                     engine.text(given.token, "token"),
                     given.state === false ? 1 : 0,

@@ -13,7 +13,9 @@ async function use(): Promise<string[]> {
     await open("agents.db", { host });
     // @ts-expect-error a promise, not the state
     JSON.parse(session.stateJson());
-    const versions: number[] = (await store.artifactVersions({ app: "a", user: "u" }, "file")).map(({ size }) => size);
+    const versions: number[] = (await store.artifactVersions({ app: "a", user: "u" }, "file")).map(
+        ({ size }) => size,
+    );
     const { length }: { length: number } = await session.pop("now");
     void [versions, length, (await store.check()).length];
     await store.close();

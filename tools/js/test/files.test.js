@@ -85,7 +85,8 @@ for (const journal of ["wal", "rollback"]) {
             for (const count of [1, 7, 40]) {
                 stored += await appendUntilKilled(file, journal, count);
                 assert.ok(fs.existsSync(`${file}.js-lock`));
-            native("-f", file, "maintain"); // opens it for writing, without which a journal is not rolled back
+                // opens it for writing, without which a journal is not rolled back
+                native("-f", file, "maintain");
                 const lines = native("-f", file, "export")
                     .split("\n")
                     .filter((line) => line.includes('"text":"number'));
@@ -327,7 +328,10 @@ test("a check finds what is wrong in a file, and where", async () => {
     const damaged = await open(file);
     const [problem, ...others] = damaged.check();
     assert.deepEqual(others, []);
-    assert.deepEqual({ ...problem, message: undefined }, { ...key, kind: "event", seq: 3, message: undefined });
+    assert.deepEqual(
+        { ...problem, message: undefined },
+        { ...key, kind: "event", seq: 3, message: undefined },
+    );
     assert.match(problem.message, /author/);
     assert.deepEqual(damaged.check({ level: "quick", limit: 1 }), []);
     assert.throws(() => damaged.check({ level: "deep" }), seslite.MisuseError);
@@ -367,7 +371,10 @@ test("a file with two names is opened only if that is asked for", async () => {
     const file = fresh();
     (await open(file)).close();
     fs.linkSync(file, `${file}.too`);
-    await assert.rejects(open(file), (error) => error.code === "CANTOPEN" && /second name/.test(error.message));
+    await assert.rejects(
+        open(file),
+        (error) => error.code === "CANTOPEN" && /second name/.test(error.message),
+    );
     const store = await open(file, { linked: true });
     store.create(key);
     store.close();

@@ -22,12 +22,10 @@ async function use(path: string, event: Json): Promise<string | undefined> {
     const popped: string[] = session.pop("lastTurn", { secure: true }).map(({ json }) => json);
     while (session.prune({ keep: 10 + popped.length, compacted: true }).more);
     const version: number = store.saveArtifact({ app: "a", user: "u" }, "file", new Uint8Array(3));
-    const { bytes, kind }: { bytes: Uint8Array; kind: "bytes" | "text" | "uri" | "other" } = store.readArtifact(
-        { app: "a", user: "u", session: "s" },
-        "user:file",
-        { version },
-    );
-    for (const { name, metadata } of store.artifacts({ app: "a", user: "u" })) void (name + (metadata ?? kind));
+    const { bytes, kind }: { bytes: Uint8Array; kind: "bytes" | "text" | "uri" | "other" } =
+        store.readArtifact({ app: "a", user: "u", session: "s" }, "user:file", { version });
+    for (const { name, metadata } of store.artifacts({ app: "a", user: "u" }))
+        void (name + (metadata ?? kind));
     for (const { name, text } of store.find({ app: "a" }, "x", { ignoreCase: true })) void (name ?? text);
     store.export(() => {}, { skip: true, leftOut: ({ code }) => void code });
     const inlined: string | undefined = store.inlineArtifacts({ app: "a", user: "u", session: "s" }, event);

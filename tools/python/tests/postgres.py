@@ -42,6 +42,18 @@ def fresh():
     if missing:
         pytest.skip(missing)
     name = f"fresh{next(numbers)}"
-    command = ["psql", "-X", "-q", "-h", folder, "-U", "seslite", "-d", "postgres", "-c", f"CREATE DATABASE {name}"]
+    command = [
+        "psql",
+        "-X",
+        "-q",
+        "-h",
+        folder,
+        "-U",
+        "seslite",
+        "-d",
+        "postgres",
+        "-c",
+        f"CREATE DATABASE {name}",
+    ]
     subprocess.run(command, check=True, capture_output=True)
     return f"postgresql://seslite:secret@/{name}?host={folder}"

@@ -10,12 +10,18 @@ import seslite
 
 def test_events_are_built_and_read(store):
     builder = seslite.Builder(store, "agent", "i1")
-    builder.thought("hm").text("let me see").call("f", {"x": 1}, id="c1").part({"inlineData": {}}).delta({"k": 1})
-    builder.field("customMetadata", {"a": 1}).field_string("branch", "b").action("escalate", True).action_string(
-        "transferToAgent", "t"
+    builder.thought("hm").text("let me see").call("f", {"x": 1}, id="c1").part({"inlineData": {}}).delta(
+        {"k": 1}
     )
+    builder.field("customMetadata", {"a": 1}).field_string("branch", "b").action(
+        "escalate", True
+    ).action_string("transferToAgent", "t")
     content = seslite.read_event(store, builder.json())
-    assert (content.text, content.is_final, content.calls) == ("let me see", False, [seslite.Function("c1", "f", b'{"x":1}')])
+    assert (content.text, content.is_final, content.calls) == (
+        "let me see",
+        False,
+        [seslite.Function("c1", "f", b'{"x":1}')],
+    )
     assert [(part.text, part.thought) for part in content.parts] == [
         ("hm", True),
         ("let me see", False),
@@ -35,7 +41,11 @@ def test_events_are_built_and_read(store):
         .interrupted(content.calls[0])
     )
     responses = seslite.read_event(store, answer.json()).responses
-    assert [each.json for each in responses] == [b'{"ok":1}', b"{}", b'{"error":"interrupted"}'] and responses[0].id == "c1"
+    assert [each.json for each in responses] == [
+        b'{"ok":1}',
+        b"{}",
+        b'{"error":"interrupted"}',
+    ] and responses[0].id == "c1"
     whole = seslite.read_event(
         store,
         seslite.Builder(store, "a")
@@ -44,25 +54,40 @@ def test_events_are_built_and_read(store):
         .field_string("errorMessage", "m")
         .json(),
     )
-    assert (whole.json, whole.error_code, whole.error_message, whole.is_final) == (b'{"parts":[{"text":"x"}]}', "E", "m", True)
+    assert (whole.json, whole.error_code, whole.error_message, whole.is_final) == (
+        b'{"parts":[{"text":"x"}]}',
+        "E",
+        "m",
+        True,
+    )
     read = seslite.read_event(
         store,
         {
             "usageMetadata": {"promptTokenCount": 5},
-            "actions": {"compaction": {"startTimestamp": 1, "endTimestamp": 2, "compactedContent": {"parts": []}}},
+            "actions": {
+                "compaction": {"startTimestamp": 1, "endTimestamp": 2, "compactedContent": {"parts": []}}
+            },
         },
     )
-    assert read.usage == (5, -1, -1, -1, -1, -1) and read.compaction == (1_000_000, 2_000_000, b'{"parts":[]}')
+    assert read.usage == (5, -1, -1, -1, -1, -1) and read.compaction == (
+        1_000_000,
+        2_000_000,
+        b'{"parts":[]}',
+    )
     builder.close()
     with pytest.raises(seslite.MisuseError):
         builder.text("x")
 
 
 def test_context_and_pending_calls_are_read(store, session):
-    session.append({"author": "user", "invocationId": "i1", "content": {"role": "user", "parts": [{"text": "hi"}]}})
+    session.append(
+        {"author": "user", "invocationId": "i1", "content": {"role": "user", "parts": [{"text": "hi"}]}}
+    )
     session.append(seslite.Builder(store, "agent", "i1").call("f", id="c1").json())
     session.append(event({"only": "state"}))
-    assert [each.content for each in seslite.read_context(session)][0] == b'{"role":"user","parts":[{"text":"hi"}]}'
+    assert [each.content for each in seslite.read_context(session)][
+        0
+    ] == b'{"role":"user","parts":[{"text":"hi"}]}'
     assert len(seslite.read_context((store, KEY), visible=True)) == 2
     (pending,) = seslite.pending_calls(session)
     assert (pending.call.name, pending.event.author, pending.long_running) == ("f", "agent", False)
@@ -72,7 +97,12 @@ def test_context_and_pending_calls_are_read(store, session):
 
 def test_a_context_keeps_the_order_of_the_log(store, session):
     compaction = {"startTimestamp": 1, "endTimestamp": 1, "compactedContent": {"parts": []}}
-    for name, time, actions in (("old", 1, {}), ("sum", 2, {"compaction": compaction}), ("new", 9, {}), ("late", 8, {})):
+    for name, time, actions in (
+        ("old", 1, {}),
+        ("sum", 2, {"compaction": compaction}),
+        ("new", 9, {}),
+        ("late", 8, {}),
+    ):
         session.append({"id": name, "timestamp": time, "actions": actions})
     assert [each.event.id for each in seslite.read_context(session)] == ["sum", "late", "new"]
     assert [each.event.id for each in seslite.read_context(session, log_order=True)] == ["sum", "new", "late"]
@@ -82,7 +112,11 @@ def test_a_builder_appends_its_event_once(store, session):
     builder = seslite.Builder(store, "user", "i1").text("hi")
     first = builder.append(session, title="Greeting", labels={"a": "1"})
     again = builder.append((store, KEY))
-    assert (first.seq, again.seq, again.duplicate) == (1, 1, True) and first.made_id == again.made_id == session.events[0].id
+    assert (first.seq, again.seq, again.duplicate) == (
+        1,
+        1,
+        True,
+    ) and first.made_id == again.made_id == session.events[0].id
     assert (session.title, session.label("a")) == ("Greeting", "1")
     named = seslite.Builder(store, "agent").delta({"user:n": 1}).field_string("id", "mine")
     assert named.append((store, KEY), version=1, delta={"k": 2}).made_id == ""
@@ -106,18 +140,26 @@ def test_pending_calls_are_answered(store, session):
 
     assert seslite.answer_pending_calls(session) == 0
     call("c1", "c2")
-    assert seslite.answer_pending_calls(session, responses=[]) == 0 and len(seslite.pending_calls(session)) == 2
+    assert (
+        seslite.answer_pending_calls(session, responses=[]) == 0 and len(seslite.pending_calls(session)) == 2
+    )
     asked = []
 
     def answer(pending):
         asked.append((pending.call.id, pending.event.author, pending.long_running))
         return {"sum": 3} if pending.call.id == "c1" else None
 
-    assert seslite.answer_pending_calls(session, answer) == 1 and asked == [("c1", "agent", False), ("c2", "agent", False)]
+    assert seslite.answer_pending_calls(session, answer) == 1 and asked == [
+        ("c1", "agent", False),
+        ("c2", "agent", False),
+    ]
     answered = seslite.read_event(store, session.events[-1].json)
     assert [(each.id, each.json) for each in answered.responses] == [("c1", b'{"sum":3}')]
     approval = seslite.Function("c2", "f", b'{"approved":true}')
-    assert seslite.answer_pending_calls((store, KEY), responses=[approval]) == 1 and seslite.pending_calls(session) == []
+    assert (
+        seslite.answer_pending_calls((store, KEY), responses=[approval]) == 1
+        and seslite.pending_calls(session) == []
+    )
     call("c3")
     with pytest.raises(ZeroDivisionError):
         seslite.answer_pending_calls((store, KEY), lambda pending: 1 / 0)
@@ -154,18 +196,32 @@ def test_a_view_tracks_state(store, session):
         view.set_bool("bool", True)
         del view["user:u"]
         assert (
-            view["k"] == {"deep": [1, None]} and view.get("x", 5) == 5 and "raw" in view and "user:u" not in view and view.changed
+            view["k"] == {"deep": [1, None]}
+            and view.get("x", 5) == 5
+            and "raw" in view
+            and "user:u" not in view
+            and view.changed
         )
         assert (view.get_json("raw"), view.get_string("text"), view.get_int("int"), view.get_float("float"), view.get_bool("bool")) == (
             b"1.10", "ä\0b", 2**63 - 1, 0.1, True,
         )  # fmt: skip
-        assert view.get_int("x") is None and view.get_string("x") is None and view.get_bool("x") is None and view.session is session
+        assert (
+            view.get_int("x") is None
+            and view.get_string("x") is None
+            and view.get_bool("x") is None
+            and view.session is session
+        )
         with pytest.raises(KeyError):
             view["x"]
         assert json.loads(view.delta())["raw"] == 1.1 and b'"raw":1.10' in view.json()
-        assert view.render("{raw} {text} {x?}|{artifact.f}", artifacts=lambda name: f"<{name}>") == "1.10 ä\0b |<f>"
+        assert (
+            view.render("{raw} {text} {x?}|{artifact.f}", artifacts=lambda name: f"<{name}>")
+            == "1.10 ä\0b |<f>"
+        )
         view.append(event({"k": 0}))
-        assert not view.changed and session.state["k"] == {"deep": [1, None]} and "user:u" not in session.state
+        assert (
+            not view.changed and session.state["k"] == {"deep": [1, None]} and "user:u" not in session.state
+        )
         view["x"] = 1
         view.discard()
         assert not view.changed
@@ -177,7 +233,9 @@ def test_a_view_tracks_state(store, session):
         view.append_output(final, "agent", "out")
     with session.track(accumulate=True) as view:
         for text in ("a", "b"):
-            view.append_output(seslite.Builder(store, "agent").text(text).call("f", {}).json(), "agent", "turn")
+            view.append_output(
+                seslite.Builder(store, "agent").text(text).call("f", {}).json(), "agent", "turn"
+            )
         assert session.state["turn"] == "ab"
     assert seslite.render(session, "{out}{{literal}}") == "the end{{literal}}"
     assert seslite.render(session, "{{out}}", adk_braces=True) == "the end"

@@ -24,11 +24,25 @@ from seslite import _peers  # noqa: E402
 from seslite.agents import HERE_MAX, SesliteSession  # noqa: E402
 
 ITEMS = [
-    {"role": "user", "content": "Grüße 写 \ud800 \0 \\ \" \U0001f600"},
-    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "To Paris", "annotations": []}]},
+    {"role": "user", "content": 'Grüße 写 \ud800 \0 \\ " \U0001f600'},
+    {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "To Paris", "annotations": []}],
+    },
     {"type": "function_call", "call_id": "c", "name": "f", "arguments": '{"n":[1.0,9007199254740993]}'},
-    {"type": "function_call_output", "call_id": "c", "output": [{"a": None, "b": 1e300, "c": 2**70, "": True}]},
-    {"item": {"item": [[]]}, "compaction": {"items": []}, "content": {"parts": "none"}, "id": "e1", "partial": True},
+    {
+        "type": "function_call_output",
+        "call_id": "c",
+        "output": [{"a": None, "b": 1e300, "c": 2**70, "": True}],
+    },
+    {
+        "item": {"item": [[]]},
+        "compaction": {"items": []},
+        "content": {"parts": "none"},
+        "id": "e1",
+        "partial": True,
+    },
 ]
 
 
@@ -144,7 +158,10 @@ def test_the_newest_items_are_replaced(store):
             else:
                 limit = number % 9 + 1
                 snapshot = await session._get_compaction_snapshot(limit)
-                assert (snapshot.items, snapshot.complete) == (model[-limit:], limit > len(model) or limit == len(model))
+                assert (snapshot.items, snapshot.complete) == (
+                    model[-limit:],
+                    limit > len(model) or limit == len(model),
+                )
                 if model:
                     start = number % len(snapshot.items)
                     output = messages(*range(number, number + number % 3))
@@ -208,7 +225,10 @@ def test_tasks_and_threads_share_a_session(path):
         return await asyncio.gather(*(task(session, first + number) for number in range(4)))
 
     session, popped = SesliteSession("s", path, synchronous="normal"), []
-    threads = [threading.Thread(target=lambda n=n: popped.extend(asyncio.run(tasks(session, n * 10)))) for n in range(3)]
+    threads = [
+        threading.Thread(target=lambda n=n: popped.extend(asyncio.run(tasks(session, n * 10))))
+        for n in range(3)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -232,7 +252,10 @@ def _write(path, number):
 
 
 def test_processes_share_a_session(path):
-    processes = [multiprocessing.get_context("spawn").Process(target=_write, args=(path, number)) for number in range(3)]
+    processes = [
+        multiprocessing.get_context("spawn").Process(target=_write, args=(path, number))
+        for number in range(3)
+    ]
     for process in processes:
         process.start()
     for process in processes:
@@ -275,20 +298,29 @@ def test_a_conversation_goes_on(path):
 
     def answer(text):
         parts = [ResponseOutputText(text=text, type="output_text", annotations=[], logprobs=[])]
-        return [ResponseOutputMessage(id="1", type="message", role="assistant", content=parts, status="completed")]
+        return [
+            ResponseOutputMessage(id="1", type="message", role="assistant", content=parts, status="completed")
+        ]
 
-    agent = Agent("Helper", model=testing.ScriptedModel(steps=[answer("San Francisco"), answer("California")]))
+    agent = Agent(
+        "Helper", model=testing.ScriptedModel(steps=[answer("San Francisco"), answer("California")])
+    )
 
     async def case():
         await Runner.run(agent, "Where is the bridge?", session=SesliteSession("s", path))
         result = await Runner.run(agent, "In which state?", session=SesliteSession("s", path))
-        assert [item.get("role") for item in result.to_input_list()] == ["user", "assistant", "user", "assistant"]
+        assert [item.get("role") for item in result.to_input_list()] == [
+            "user",
+            "assistant",
+            "user",
+            "assistant",
+        ]
         assert len(await SesliteSession("s", path).get_items()) == 4
 
     asyncio.run(case())
 
 
-# -------------------------------------------------------------------------------------------------- the SDK's own tests
+# ---------------------------------------------------------------------------------------- the SDK's own tests
 
 SDK = os.environ.get("SESLITE_AGENTS_SDK")
 SUITES = ("session", "session_limit", "session_context_wrapper", "session_persistence_sanitize", "compaction_suffix",
@@ -300,14 +332,32 @@ _connections _connections_lock _lock _locked_connection _insert_items agent_sess
 """What only a session with connections to those tables has."""
 
 
-@pytest.mark.skipif(not SDK, reason="SESLITE_AGENTS_SDK does not name a folder with the sources of openai-agents")
+@pytest.mark.skipif(
+    not SDK, reason="SESLITE_AGENTS_SDK does not name a folder with the sources of openai-agents"
+)
 def test_the_sdk_s_own_tests_pass():
     """All but those that look into SQLiteSession's tables and connections."""
     tests = [f"tests/memory/test_{suite}.py" for suite in SUITES]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.fspath(pathlib.Path(__file__).parent / "peers"), SDK])}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "sqlite_session", "--tb=line", *tests]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([os.fspath(pathlib.Path(__file__).parent / "peers"), SDK]),
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "sqlite_session",
+        "--tb=line",
+        *tests,
+    ]
     ran = subprocess.run(command, cwd=SDK, env=environment, capture_output=True, text=True)
-    passed, failed = (re.search(rf"(\d+) {what}", ran.stdout.splitlines()[-1]) for what in ("passed", "failed"))
+    passed, failed = (
+        re.search(rf"(\d+) {what}", ran.stdout.splitlines()[-1]) for what in ("passed", "failed")
+    )
     reasons = re.findall(r"^(/\S+: .*)$", ran.stdout, re.M)
     print(ran.stdout)
     assert int(passed[1]) > 300 and len(reasons) == int(failed[1])

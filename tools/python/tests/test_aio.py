@@ -27,7 +27,10 @@ def test_calls_are_awaited(tmp_path):
         await store.run(session.append, {"author": "x", "actions": {"stateDelta": {"k": 2}}})
         await store.append(KEY, {"author": "y"})
         assert [each.seq for each in await store.append_batch(KEY, [{}, {}])] == [3, 4]
-        assert await store.event_count(KEY) == (4, 4) and (await store.event_get(KEY, session.events[0].id)).seq == 1
+        assert (
+            await store.event_count(KEY) == (4, 4)
+            and (await store.event_get(KEY, session.events[0].id)).seq == 1
+        )
         assert [each.seq for each in (await store.pop(KEY, seslite.Point.seq(3))).events] == [4]
         assert await store.run(seslite.answer_pending_calls, (store.store, KEY)) == 0
         assert await store.state_json(KEY) == b'{"k":2}' and (await store.get_or_create(KEY))[1] is False
@@ -50,7 +53,9 @@ def test_reads_do_not_wait_for_writes_that_wait(tmp_path):
         await held.wait()
         writing.append(asyncio.ensure_future(store.append(KEY, {"author": "y"})))
         for _ in range(3):
-            assert (await store.get(KEY)).stored == 1 == len(await store.list("app")) and await store.state_json(KEY)
+            assert (await store.get(KEY)).stored == 1 == len(
+                await store.list("app")
+            ) and await store.state_json(KEY)
             assert await store.read(seslite.pending_calls, session) == []
         async with await store.follow(KEY) as follower:
             assert (await follower.__anext__()).seq == 1
@@ -245,7 +250,9 @@ def test_the_limits_of_a_task_hold_for_its_calls(tmp_path):
         with pytest.raises(seslite.BusyError):
             await long
         with store.limits() as limits:
-            waiting = [asyncio.ensure_future(store.lease_take(KEY, f"w{n}", wait_ms=60_000)) for n in range(3)]
+            waiting = [
+                asyncio.ensure_future(store.lease_take(KEY, f"w{n}", wait_ms=60_000)) for n in range(3)
+            ]
             follower = await store.follow(KEY, new=True)
         await asyncio.sleep(0.05)
         limits.cancel()
@@ -273,7 +280,10 @@ def test_nobody_hears_of_an_interrupted_call_whose_task_is_gone(tmp_path):
         told = []
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context))
         await store.lease_take(KEY, "one")
-        for call in (store.lease_take(KEY, "two", wait_ms=60_000), store.run(store.store.lease_take, KEY, "two", wait_ms=60_000)):
+        for call in (
+            store.lease_take(KEY, "two", wait_ms=60_000),
+            store.run(store.store.lease_take, KEY, "two", wait_ms=60_000),
+        ):
             with pytest.raises(asyncio.TimeoutError):
                 await asyncio.wait_for(call, 0.05)
         gc.collect()
@@ -295,7 +305,9 @@ def test_pending_calls_are_answered_by_coroutines(tmp_path):
 
         def answers():
             events = seslite.read_context((store.store, KEY))
-            found = [each for read in events for each in seslite.read_event(store.store, read.event.json).responses]
+            found = [
+                each for read in events for each in seslite.read_event(store.store, read.event.json).responses
+            ]
             return [(each.id, each.json) for each in found]
 
         async def answer(pending):
@@ -311,7 +323,11 @@ def test_pending_calls_are_answered_by_coroutines(tmp_path):
         given = [seslite.Function("given", None, b'{"approved":true}')]
         assert await store.answer_pending_calls(session, answer, responses=given) == 3
         assert asked == ["c1", "left", "late"]
-        assert answers() == [("c1", b'{"id":"c1"}'), ("given", b'{"approved":true}'), ("late", b'{"id":"late"}')]
+        assert answers() == [
+            ("c1", b'{"id":"c1"}'),
+            ("given", b'{"approved":true}'),
+            ("late", b'{"id":"late"}'),
+        ]
         assert await store.answer_pending_calls(KEY) == 1
         await call(None, None, name="g", n=1)  # they differ in nothing
         numbers = iter(range(9))

@@ -43,8 +43,15 @@ def calls(request, store, session):
 def test_an_artifact_is_saved_and_read(calls, store):
     save, read, info = calls("artifact_save"), calls("artifact_read"), calls("artifact_info")
     metadata = b'{ "a": 1.10 }'
-    assert save("chart", PNG, mime_type="image/png", display_name="Größe.png", metadata=metadata, created_us=5) == 0
-    assert save("chart", "Sunny. ☀") == 1 and save("chart", bytearray(PNG)) == 2 and save("chart", memoryview(PNG)[1:3]) == 3
+    assert (
+        save("chart", PNG, mime_type="image/png", display_name="Größe.png", metadata=metadata, created_us=5)
+        == 0
+    )
+    assert (
+        save("chart", "Sunny. ☀") == 1
+        and save("chart", bytearray(PNG)) == 2
+        and save("chart", memoryview(PNG)[1:3]) == 3
+    )
     assert [read("chart", version=number) for number in range(4)] == [PNG, "Sunny. ☀".encode(), PNG, b"PN"]
     assert read("chart") == b"PN" and save("empty", b"") == 0 and read("empty") == b""
     first = info("chart", version=0)
@@ -72,9 +79,13 @@ def test_artifacts_of_a_user_are_seen_by_all_sessions(store, session):
     assert session.artifact_save("user:photo", b"2") == 1
     assert [each.name for each in session.artifacts()] == ["own", "user:photo"]
     assert [each.name for each in store.artifacts(USER)] == ["user:photo"]
-    assert store.artifact_read(USER, "photo", version=0) == session.artifact_read("user:photo", version=0) == PNG
+    assert (
+        store.artifact_read(USER, "photo", version=0) == session.artifact_read("user:photo", version=0) == PNG
+    )
     with store.create(("app", "user", "s2")) as other:
-        assert [each.uri for each in other.artifacts()] == ["artifact://apps/app/users/user/artifacts/user:photo/versions/1"]
+        assert [each.uri for each in other.artifacts()] == [
+            "artifact://apps/app/users/user/artifacts/user:photo/versions/1"
+        ]
     assert store.artifact_delete(USER, "user:photo").total == 2 and not list(store.artifacts(USER))
 
 
@@ -90,7 +101,10 @@ def test_lists_go_on_after_a_page(store, session):
     for number in range(230):
         session.artifact_save(f"n{number:03}", b"")
         session.artifact_save("many", b"")
-    assert [each.name for each in store.artifacts(KEY)] == ["many", *(f"n{number:03}" for number in range(230))]
+    assert [each.name for each in store.artifacts(KEY)] == [
+        "many",
+        *(f"n{number:03}" for number in range(230)),
+    ]
     assert [each.version for each in session.artifact_versions("many")] == list(range(230))
 
 
@@ -114,10 +128,19 @@ def test_an_open_artifact_is_a_file(session):
     data = bytes(range(250)) * 1000
     session.artifact_save("a", data)
     with session.artifact_open("a") as artifact:
-        assert artifact.readable() and artifact.seekable() and not artifact.writable() and artifact.info.size == 250_000
+        assert (
+            artifact.readable()
+            and artifact.seekable()
+            and not artifact.writable()
+            and artifact.info.size == 250_000
+        )
         assert artifact.read(3) == data[:3] and artifact.tell() == 3 and artifact.seek(10, os.SEEK_CUR) == 13
         assert artifact.read(2) == data[13:15] and artifact.seek(-5, os.SEEK_END) == 249_995
-        assert artifact.read() == data[-5:] and artifact.read(1) == b"" == artifact.read() and artifact.read(0) == b""
+        assert (
+            artifact.read() == data[-5:]
+            and artifact.read(1) == b"" == artifact.read()
+            and artifact.read(0) == b""
+        )
         assert artifact.seek(300_000) == 300_000 and artifact.read(9) == b"" == artifact.readall()
         part = memoryview(bytearray(8))
         artifact.seek(100)
@@ -220,7 +243,11 @@ def test_bad_input_saves_nothing(store, session):
         with pytest.raises(kind):
             session.append(event(), artifacts=[NewArtifact("a", **wrong)])
     for name in ("", "a\0", "\ud800", "n" * 513, None, b"a"):
-        for call in (session.artifact_read, session.artifact_delete, lambda name: session.artifact_save(name, b"")):
+        for call in (
+            session.artifact_read,
+            session.artifact_delete,
+            lambda name: session.artifact_save(name, b""),
+        ):
             with pytest.raises(seslite.InvalidError):
                 call(name)
     with pytest.raises(seslite.InvalidError):
@@ -235,7 +262,11 @@ def test_artifacts_are_saved_with_their_event(store, session):
     assert session.append(event(id="e1", invocation="i0"), artifacts=charts).duplicate
     assert store.append(KEY, event(), artifacts=[NewArtifact("big", io.BytesIO(BIG))], title="T").seq == 2
     session.refresh()
-    assert session.title == "T" and session.artifact_read("big") == BIG and session.artifact_info("chart").mime_type == "image/png"
+    assert (
+        session.title == "T"
+        and session.artifact_read("big") == BIG
+        and session.artifact_info("chart").mime_type == "image/png"
+    )
     with session.track() as view:
         view["k"] = 2
         view.append(event(), artifacts=[NewArtifact("chart", b"2")])
@@ -284,7 +315,12 @@ def test_large_inline_data_is_offloaded(store, session):
         return [{"inlineData": {"mimeType": "image/png", "data": data, **names}} for data in (small, large)]
 
     def message(id, **names):
-        return {"author": "user", "id": id, "invocationId": "i1", "content": {"role": "user", "parts": parts(**names)}}
+        return {
+            "author": "user",
+            "id": id,
+            "invocationId": "i1",
+            "content": {"role": "user", "parts": parts(**names)},
+        }
 
     session.append(message("e1", displayName="photo.png"), offload_bytes=100)
     with Artifacts(store, KEY) as artifacts:
@@ -294,7 +330,9 @@ def test_large_inline_data_is_offloaded(store, session):
     first, second = (each.load() for each in session.events)
     assert first["content"]["parts"][0]["inlineData"]["data"] == "MTI="
     uri = session.artifact_info("photo.png").uri
-    assert first["content"]["parts"][1] == {"fileData": {"fileUri": uri, "mimeType": "image/png", "displayName": "photo.png"}}
+    assert first["content"]["parts"][1] == {
+        "fileData": {"fileUri": uri, "mimeType": "image/png", "displayName": "photo.png"}
+    }
     assert second["actions"]["artifactDelta"] == {"own": 0, "artifact_i1_1": 0}
     assert session.artifact_read("photo.png") == PNG * 100 == session.artifact_read("artifact_i1_1")
     for source in (session, (store, KEY)):
@@ -327,7 +365,9 @@ def test_the_bytes_of_a_damaged_artifact_are_not_given(tmp_path):
     with seslite.Store(tmp_path / "a.db") as store:
         store.create(KEY).artifact_save("a", b"sunny" * 50_000)
     with sqlite3.connect(tmp_path / "a.db") as damaged:
-        ((table,),) = damaged.execute("SELECT name FROM sqlite_master WHERE name LIKE '%chunk%' AND type = 'table'").fetchall()
+        ((table,),) = damaged.execute(
+            "SELECT name FROM sqlite_master WHERE name LIKE '%chunk%' AND type = 'table'"
+        ).fetchall()
         ((column,),) = damaged.execute(
             "SELECT name FROM pragma_table_info(?) WHERE type = 'BLOB' OR name IN ('bytes', 'data')", (table,)
         ).fetchall()
@@ -345,7 +385,9 @@ def test_threads_save_at_once(store, session):
     threads = [threading.Thread(target=save, args=(number,)) for number in range(8)]
     [each.start() for each in threads], [each.join() for each in threads]
     versions = list(session.artifact_versions("shared"))
-    assert [each.version for each in versions] == list(range(80)) and len({each.hash for each in versions}) == 80
+    assert [each.version for each in versions] == list(range(80)) and len(
+        {each.hash for each in versions}
+    ) == 80
 
 
 def test_an_artifact_belongs_to_one_thread_at_a_time(store, session):
@@ -375,7 +417,9 @@ def test_artifacts_are_awaited(tmp_path):
     async def case():
         async with await AsyncStore.open(tmp_path / "a.db") as store:
             await store.create(KEY)
-            saves = [store.artifact_save(KEY, "a", f"{number}", mime_type="text/plain") for number in range(10)]
+            saves = [
+                store.artifact_save(KEY, "a", f"{number}", mime_type="text/plain") for number in range(10)
+            ]
             assert sorted(await asyncio.gather(*saves)) == list(range(10))
             assert (await store.artifact_info(KEY, "a", version=3)).mime_type == "text/plain"
             assert [each.version for each in await store.artifact_versions(KEY, "a")] == list(range(10))

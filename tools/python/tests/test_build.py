@@ -19,7 +19,9 @@ FOLDER = pathlib.Path(__file__).parents[1]
 def test_a_build_without_a_compiler_says_what_is_needed(compiler):
     program = "import build_ffi; build_ffi.declarations()"
     environment = {**os.environ, "CC": compiler}
-    ran = subprocess.run([sys.executable, "-c", program], cwd=FOLDER, env=environment, capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=FOLDER, env=environment, capture_output=True, text=True
+    )
     assert ran.returncode != 0 and "apt install gcc make python3-dev libsqlite3-dev" in ran.stderr
     assert compiler in ran.stderr and "Traceback" not in ran.stderr
 
@@ -40,8 +42,14 @@ def test_sqlite_is_the_one_that_was_asked_for(store):
 def test_a_build_without_the_sources_of_sqlite_names_them(folder):
     program = "import build_ffi; build_ffi.builder()"
     environment = {**os.environ, "SESLITE_SQLITE": folder}
-    ran = subprocess.run([sys.executable, "-c", program], cwd=FOLDER, env=environment, capture_output=True, text=True)
-    assert ran.returncode != 0 and f"there is no {folder}/sqlite3.c" in ran.stderr and "Traceback" not in ran.stderr
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=FOLDER, env=environment, capture_output=True, text=True
+    )
+    assert (
+        ran.returncode != 0
+        and f"there is no {folder}/sqlite3.c" in ran.stderr
+        and "Traceback" not in ran.stderr
+    )
 
 
 def test_the_package_is_described():

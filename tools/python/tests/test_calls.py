@@ -24,7 +24,11 @@ def test_every_call_of_the_headers_is_used():
     assert len(declared) > 120
     missing = declared - used - {"ses_code_name"}  # codes have exceptions with names
     changes = HERE.parents[2] / "CHANGELOG.md"  # which a source package does not have
-    if missing and changes.exists() and re.search(r"^## .*", changes.read_text("utf-8"), re.M)[0].endswith("(unreleased)"):
+    if (
+        missing
+        and changes.exists()
+        and re.search(r"^## .*", changes.read_text("utf-8"), re.M)[0].endswith("(unreleased)")
+    ):
         pytest.skip(f"to be used before the release: {sorted(missing)}")
     assert missing == set()
 
@@ -32,10 +36,15 @@ def test_every_call_of_the_headers_is_used():
 def test_every_public_call_is_described():
     import seslite.aio
 
-    names = [getattr(seslite, name) for name in seslite.__all__] + [seslite.aio.AsyncStore, seslite.aio.AsyncFollower]
+    names = [getattr(seslite, name) for name in seslite.__all__] + [
+        seslite.aio.AsyncStore,
+        seslite.aio.AsyncFollower,
+    ]
     bare = [thing.__name__ for thing in names if inspect.isclass(thing) and not thing.__doc__]
     for kind in filter(inspect.isclass, names):
-        for name, member in inspect.getmembers(kind, lambda each: inspect.isfunction(each) or isinstance(each, property)):
+        for name, member in inspect.getmembers(
+            kind, lambda each: inspect.isfunction(each) or isinstance(each, property)
+        ):
             if not name.startswith("_") and not member.__doc__:
                 bare.append(f"{kind.__name__}.{name}")
     assert bare == []
@@ -59,10 +68,22 @@ def test_the_version_is_the_header_s():
 def test_a_session_tells_what_it_is(store, session):
     assert (session.app, session.user, session.id) == ("app", "user", "s") and session.key == KEY
     assert (session.version, session.last_seq, session.stored, session.base_seq) == (0, 0, 0, 0)
-    assert session.created_us == session.updated_us > 1e15 and session.expires_us is None and session.parent is None
+    assert (
+        session.created_us == session.updated_us > 1e15
+        and session.expires_us is None
+        and session.parent is None
+    )
     assert session.title is None and session.labels == {} and session.label("x") is None
-    made = store.create(Key("app", "user"), title="T", labels={"b": "2", "a": "1"}, created_us=5, expires_us=FAR)
-    assert (made.title, made.labels, made.label("a"), made.created_us, made.expires_us) == ("T", {"a": "1", "b": "2"}, "1", 5, FAR)
+    made = store.create(
+        Key("app", "user"), title="T", labels={"b": "2", "a": "1"}, created_us=5, expires_us=FAR
+    )
+    assert (made.title, made.labels, made.label("a"), made.created_us, made.expires_us) == (
+        "T",
+        {"a": "1", "b": "2"},
+        "1",
+        5,
+        FAR,
+    )
     assert len(made.id) == 36
     made.set_title("U"), made.set_labels({"a": None, "c": "ü"}), made.set_expiry(None)
     assert (made.title, made.labels, made.expires_us) == ("U", {"b": "2", "c": "ü"}, None)
@@ -75,7 +96,13 @@ def test_a_session_tells_what_it_is(store, session):
 def test_json_goes_through_with_its_bytes(store, session):
     text = b' {"id":"e1","timestamp":1,"author":"user","x":[9007199254740993,1.10,-0.0,1e400,"a\\u0000b","\\ud800"]} '
     appended = session.append(text)
-    assert (appended.status, appended.seq, appended.version, appended.time_us, appended.made_id) == (0, 1, 1, 1_000_000, "")
+    assert (appended.status, appended.seq, appended.version, appended.time_us, appended.made_id) == (
+        0,
+        1,
+        1,
+        1_000_000,
+        "",
+    )
     assert session.events[0].json == text == store.get(KEY).events_json()[0]
     assert session.append(text.decode()).duplicate
     assert session.append({"partial": True}).partial
@@ -85,12 +112,16 @@ def test_json_goes_through_with_its_bytes(store, session):
 def test_state_is_read_in_each_form(store, session):
     assert session.state_json() == b'{"app:a":[1,2],"user:u":"\xc3\xa4","k":1}' == store.state_json(KEY)
     assert session.state == {"app:a": [1, 2], "user:u": "ä", "k": 1}
-    assert session.state_get("k") == b"1" == store.state_get(KEY, "k") and session.state_get("x") is None is store.state_get(
-        KEY, "x"
-    )
+    assert session.state_get("k") == b"1" == store.state_get(KEY, "k") and session.state_get(
+        "x"
+    ) is None is store.state_get(KEY, "x")
     assert session.state_get_string("user:u") == "ä" and session.state_get_string("x") is None
     session.append(event({"b": True, "f": 2.5, "big": 2**64, "temp:t": "now"}))
-    assert (session.state_get_int("k"), session.state_get_float("f"), session.state_get_bool("b")) == (1, 2.5, True)
+    assert (session.state_get_int("k"), session.state_get_float("f"), session.state_get_bool("b")) == (
+        1,
+        2.5,
+        True,
+    )
     assert session.state_get_int("x") is None and session.state_get_string("temp:t") == "now"
     with pytest.raises(seslite.StateTypeError):
         session.state_get_int("f")
@@ -98,11 +129,17 @@ def test_state_is_read_in_each_form(store, session):
         session.state_get_int("big")
     assert dict(session.state_items())["big"] == b"18446744073709551616"
     assert session.state_initial() == b'{"k":1,"user:u":"\xc3\xa4","app:a":[1,2]}' == store.state_initial(KEY)
-    assert store.shared_state_json("app") == b'{"a":[1,2]}' and store.shared_state_get("app", "user", "u") == b'"\xc3\xa4"'
+    assert (
+        store.shared_state_json("app") == b'{"a":[1,2]}'
+        and store.shared_state_get("app", "user", "u") == b'"\xc3\xa4"'
+    )
     store.shared_state_change("app", "user", {"u": 2}, expected={"u": "ä"})
     with pytest.raises(seslite.StaleError):
         store.shared_state_change("app", "user", {"u": 3}, expected={"u": 9})
-    assert store.shared_state_json("app", "user") == b'{"u":2}' and store.shared_state_get("app", None, "x") is None
+    assert (
+        store.shared_state_json("app", "user") == b'{"u":2}'
+        and store.shared_state_get("app", None, "x") is None
+    )
 
 
 def test_a_stale_handle_tells_the_version(store, session):
@@ -118,7 +155,9 @@ def test_a_stale_handle_tells_the_version(store, session):
     assert session.state["k"] == 2
     assert session.append_batch([event(), event({"k": 3})])[1].seq == 3
     assert other.append(event(), anyway=True).seq == 4
-    assert [each.seq for each in store.append_batch(KEY, [event()], version=4)] == [5] and store.append_batch(KEY, []) == []
+    assert [each.seq for each in store.append_batch(KEY, [event()], version=4)] == [5] and store.append_batch(
+        KEY, []
+    ) == []
     with pytest.raises(seslite.InvalidError) as refused:
         store.append_batch(KEY, [event(), {"id": 5}])
     assert refused.value.index == 1
@@ -135,7 +174,10 @@ def test_a_title_and_labels_go_with_an_append(store, session):
     store.append_batch(KEY, [event()], title="V")
     session.refresh()
     assert (session.title, session.labels) == ("V", {"b": "", "c": "ü"})
-    assert session.append(first, title="never").duplicate and session.append({"partial": True}, title="never").partial
+    assert (
+        session.append(first, title="never").duplicate
+        and session.append({"partial": True}, title="never").partial
+    )
     with session.track() as view:
         view["k"] = 2
         view.append(event(), title="W")
@@ -205,7 +247,11 @@ def test_events_are_a_sequence(store, session):
     def read(**chosen):
         return [each.id for each in store.get(KEY, Range(**chosen)).events]
 
-    assert read(newest=2) == ["e3", "e4"] and read(newest=0) == read(none=True) == [] and read(since_us=4_000_000) == ["e3", "e4"]
+    assert (
+        read(newest=2) == ["e3", "e4"]
+        and read(newest=0) == read(none=True) == []
+        and read(since_us=4_000_000) == ["e3", "e4"]
+    )
     assert read(first_seq=2, last_seq=3) == ["e1", "e2"] and read(live=True, newest=1) == ["e4"]
     with store.events(KEY, Range(first_seq=2), backward=True) as cursor:
         assert [each.id for each in cursor] == ["e4", "e3", "e2", "e1"]

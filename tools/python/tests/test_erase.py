@@ -14,8 +14,13 @@ SECRET = "sk-4711"
 @pytest.fixture
 def told(store, session):
     for number in range(2):
-        session.append({"author": "user", "content": {"parts": [{"text": f"ä my key is {SECRET}, {SECRET}"}]},
-                        "actions": {"stateDelta": {f"k{number}": SECRET}}})
+        session.append(
+            {
+                "author": "user",
+                "content": {"parts": [{"text": f"ä my key is {SECRET}, {SECRET}"}]},
+                "actions": {"stateDelta": {f"k{number}": SECRET}},
+            }
+        )
     return session
 
 
@@ -82,8 +87,16 @@ def test_finding(store, told):
     store.set_title(KEY, f"about {SECRET}")
     found = list(store.find(SECRET))
     assert [(each.kind, each.name, each.seq) for each in found] == [
-        ("title", None, None), ("value", "k0", None), ("value", "k1", None), ("event", None, 1), ("event", None, 2)]
-    assert found[0][1:4] == ("app", "user", "s") and (found[0].text, found[0].text_found) == (f"about {SECRET}", 6)
+        ("title", None, None),
+        ("value", "k0", None),
+        ("value", "k1", None),
+        ("event", None, 1),
+        ("event", None, 2),
+    ]
+    assert found[0][1:4] == ("app", "user", "s") and (found[0].text, found[0].text_found) == (
+        f"about {SECRET}",
+        6,
+    )
     assert all(each.text[each.text_found :].startswith(SECRET) for each in found)
     assert list(store.find(re.compile("SK-[0-9]+", re.I), app="app", user="user", session="s")) == found
     assert list(store.find(SECRET.upper(), ignore_case=True, limit=2)) == found[:2]

@@ -59,7 +59,9 @@ def test_lone_surrogates_live_in_json_only_as_escapes(store, session):
     assert session.stored == 1
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, {1, 2}, object(), len, b"x", {"deep": [math.nan]}])
+@pytest.mark.parametrize(
+    "value", [math.nan, math.inf, -math.inf, {1, 2}, object(), len, b"x", {"deep": [math.nan]}]
+)
 def test_what_json_cannot_hold_is_refused(store, session, value):
     with pytest.raises(seslite.InvalidError, match="cannot be written as JSON"):
         session.append({"x": value})
@@ -91,7 +93,10 @@ def test_a_loop_of_objects_is_refused(session):
 def test_integers_of_any_size_are_exact(store, session):
     big = 10**4000 + 7
     session.append({"author": "x", "actions": {"stateDelta": {"big": big, "neg": -(2**63) - 1}}})
-    assert session.state["big"] == big and store.get(KEY).events[0].load()["actions"]["stateDelta"]["neg"] == -(2**63) - 1
+    assert (
+        session.state["big"] == big
+        and store.get(KEY).events[0].load()["actions"]["stateDelta"]["neg"] == -(2**63) - 1
+    )
     with pytest.raises(seslite.StateRangeError):
         session.state_get_int("big")
     with pytest.raises(seslite.InvalidError):
@@ -118,7 +123,8 @@ def test_numbers_that_c_cannot_hold_are_refused(store, session):
 
 
 @pytest.mark.parametrize(
-    "value", [None, 5, "", "null", "[]", "{", b"\xff", b'{"a":1} x', '{"actions":{"stateDelta":[]}}', '{"id":5}', []]
+    "value",
+    [None, 5, "", "null", "[]", "{", b"\xff", b'{"a":1} x', '{"actions":{"stateDelta":[]}}', '{"id":5}', []],
 )
 def test_what_is_no_event_is_refused(session, value):
     with pytest.raises(ValueError) as refused:

@@ -55,11 +55,13 @@ def stored(store, kind):
         return [event for event in cursor if event.id.startswith(kind + "|")]
 
 
-# ------------------------------------------------------------------------------------------------------- conformance
+# ------------------------------------------------------------------------------------------------ conformance
 
 
 def test_it_conforms(tmp_path):
-    conformance = pytest.importorskip("langgraph.checkpoint.conformance", reason="langgraph-checkpoint-conformance is not installed")
+    conformance = pytest.importorskip(
+        "langgraph.checkpoint.conformance", reason="langgraph-checkpoint-conformance is not installed"
+    )
     base = {"put", "put_writes", "get_tuple", "list", "delete_thread"}
 
     @conformance.checkpointer_test(name="SesliteSaver")
@@ -74,7 +76,7 @@ def test_it_conforms(tmp_path):
     assert sum(each.tests_passed for name, each in results.items() if name not in base) >= 23
 
 
-# ------------------------------------------------------------------------------------------------------------ graphs
+# ----------------------------------------------------------------------------------------------------- graphs
 
 
 def test_a_thread_goes_on(tmp_path):
@@ -84,7 +86,16 @@ def test_a_thread_goes_on(tmp_path):
         graph = chain(saver, "a", "b")
         assert graph.get_state(THREAD).values["log"] == ["in", "a", "b"]
         assert graph.invoke({"log": ["again"]}, THREAD)["log"] == ["in", "a", "b", "again", "a", "b"]
-        assert [state.metadata["step"] for state in graph.get_state_history(THREAD)] == [6, 5, 4, 3, 2, 1, 0, -1]
+        assert [state.metadata["step"] for state in graph.get_state_history(THREAD)] == [
+            6,
+            5,
+            4,
+            3,
+            2,
+            1,
+            0,
+            -1,
+        ]
         assert [state.metadata["step"] for state in graph.get_state_history(THREAD, limit=2)] == [6, 5]
 
 
@@ -92,7 +103,9 @@ def test_an_interrupt_is_resumed(saver):
     graph = chain(saver, "ask", "end", nodes={"ask": lambda state: {"log": [interrupt("name?")]}})
     first = graph.invoke({"log": []}, THREAD)
     assert first["__interrupt__"][0].value == "name?" and graph.get_state(THREAD).next == ("ask",)
-    again = chain(SesliteSaver(saver.store), "ask", "end", nodes={"ask": lambda state: {"log": [interrupt("name?")]}})
+    again = chain(
+        SesliteSaver(saver.store), "ask", "end", nodes={"ask": lambda state: {"log": [interrupt("name?")]}}
+    )
     assert again.invoke(Command(resume="Anna"), THREAD)["log"] == ["Anna", "end"]
 
 
@@ -141,20 +154,28 @@ def test_parallel_writes_are_all_kept(saver, monkeypatch):
     builder.add_node("start", node("start"))
     builder.add_node("part", part)
     builder.add_edge(START, "start")
-    builder.add_conditional_edges("start", lambda state: [Send("part", number) for number in range(20)], ["part"])
+    builder.add_conditional_edges(
+        "start", lambda state: [Send("part", number) for number in range(20)], ["part"]
+    )
     graph = builder.compile(checkpointer=saver)
     with pytest.raises(RuntimeError, match="once"):
         graph.invoke({"log": []}, THREAD)
     before, own = set(ran), set(written)
     ran.clear()
     assert graph.invoke(None, THREAD)["log"] == ["start", *map(str, range(20))]
-    assert own and own <= before and 7 in ran and not own & set(ran)  # those that had written did not run again
+    assert (
+        own and own <= before and 7 in ran and not own & set(ran)
+    )  # those that had written did not run again
 
 
 def test_writes_that_come_before_their_checkpoint(saver):
     def put(id, parent=None):
         made = {**empty_checkpoint(), "id": id}
-        configured = config if parent is None else {"configurable": {**config["configurable"], "checkpoint_id": parent}}
+        configured = (
+            config
+            if parent is None
+            else {"configurable": {**config["configurable"], "checkpoint_id": parent}}
+        )
         return saver.put(configured, made, {"source": "loop", "step": 0, "parents": {}}, {})
 
     def writes(made):
@@ -170,7 +191,10 @@ def test_writes_that_come_before_their_checkpoint(saver):
     saver.put_writes(early, [("log", 20)], "task20")
     expected = [(f"task{number:02}", number) for number in range(21)]
     assert writes(saver.get_tuple(config)) == expected
-    assert [(made.checkpoint["id"], writes(made)) for made in saver.list(config)] == [("2", expected), ("1", [])]
+    assert [(made.checkpoint["id"], writes(made)) for made in saver.list(config)] == [
+        ("2", expected),
+        ("1", []),
+    ]
     saver.prune(["early"])
     assert [(made.checkpoint["id"], writes(made)) for made in saver.list(config)] == [("2", expected)]
     assert writes(saver.get_tuple(config)) == expected
@@ -193,7 +217,9 @@ chain(Crashing(sys.argv[1]), "a", "b").invoke({"log": ["in"]}, THREAD, durabilit
 
 def test_a_crash_between_put_and_put_writes_runs_the_step_again(tmp_path):
     path = tmp_path / "a.db"
-    ran = subprocess.run([sys.executable, "-c", CRASH, path, pathlib.Path(__file__).parent], capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", CRASH, path, pathlib.Path(__file__).parent], capture_output=True, text=True
+    )
     assert ran.returncode == 9, ran.stderr
     with SesliteSaver(path) as saver:
         graph = chain(saver, "a", "b")
@@ -206,7 +232,9 @@ def test_graphs_run_with_asyncio(tmp_path):
         async with SesliteSaver(tmp_path / "a.db", synchronous="normal") as saver:
             graph = chain(saver, "a", "b")
             threads = [{"configurable": {"thread_id": str(n)}} for n in range(10)]
-            results = await asyncio.gather(*(graph.ainvoke({"log": [str(n)]}, thread) for n, thread in enumerate(threads)))
+            results = await asyncio.gather(
+                *(graph.ainvoke({"log": [str(n)]}, thread) for n, thread in enumerate(threads))
+            )
             assert [each["log"] for each in results] == [[str(n), "a", "b"] for n in range(10)]
             assert len([each async for each in saver.alist(threads[0], limit=2)]) == 2
             assert len([each async for each in saver.alist(None)]) == 40
@@ -219,12 +247,19 @@ def test_graphs_run_with_asyncio(tmp_path):
                 await saver.acopy_thread("1", "copy")
             await saver.aprune(["copy"])
             assert len([each async for each in saver.alist(copied)]) == 1
-            assert (await graph.ainvoke({"log": ["more"]}, copied))["log"] == ["0", "a", "b", "more", "a", "b"]
+            assert (await graph.ainvoke({"log": ["more"]}, copied))["log"] == [
+                "0",
+                "a",
+                "b",
+                "more",
+                "a",
+                "b",
+            ]
 
     asyncio.run(case())
 
 
-# --------------------------------------------------------------------------------------------------- what is stored
+# --------------------------------------------------------------------------------------------- what is stored
 
 
 def test_a_value_that_has_not_changed_is_stored_once(saver, store):
@@ -232,7 +267,9 @@ def test_a_value_that_has_not_changed_is_stored_once(saver, store):
     graph.invoke({"log": [], "big": "x" * 100_000}, THREAD)
     graph.invoke({"log": ["more"]}, THREAD)
     large = [event for event in stored(store, "b") if len(event.json) > 100_000]
-    assert len(large) == 2 and len(stored(store, "c")) == 10  # the channel's, and that of the input, which has a channel too
+    assert (
+        len(large) == 2 and len(stored(store, "c")) == 10
+    )  # the channel's, and that of the input, which has a channel too
     assert graph.get_state(THREAD).values["big"] == "x" * 100_000
     assert all(len(state.values.get("big", "")) in (0, 100_000) for state in graph.get_state_history(THREAD))
 
@@ -245,7 +282,9 @@ def test_the_cost_of_a_step_does_not_grow(tmp_path):
 
         def step(number):
             nonlocal config
-            checkpoint = create_checkpoint({**empty_checkpoint(), "channel_versions": {"n": number + 1}}, None, number)
+            checkpoint = create_checkpoint(
+                {**empty_checkpoint(), "channel_versions": {"n": number + 1}}, None, number
+            )
             checkpoint["channel_values"] = {"n": number}
             named = {"configurable": {"checkpoint_ns": "", **config["configurable"]}}
             config = saver.put(named, checkpoint, {"step": number}, {"n": number + 1})
@@ -271,7 +310,9 @@ def test_a_namespace_may_be_long(saver):
     checkpoint = empty_checkpoint()
     saved = saver.put(config, checkpoint, {"step": 1}, {})
     saver.put_writes(saved, [("a", 1)], "task")
-    assert saver.get_tuple(config).pending_writes == [("task", "a", 1)] == saver.get_tuple(saved).pending_writes
+    assert (
+        saver.get_tuple(config).pending_writes == [("task", "a", 1)] == saver.get_tuple(saved).pending_writes
+    )
     assert [found.config for found in saver.list(config)] == [saved]
 
 
@@ -281,7 +322,9 @@ def test_an_older_checkpoint_that_comes_later_keeps_its_place(saver):
         saver.put({"configurable": {"thread_id": "t", "checkpoint_ns": ""}}, made[at], {"step": at}, {})
     assert saver.get_tuple(THREAD).checkpoint["id"] == made[3]["id"]
     assert [found.metadata["step"] for found in saver.list(THREAD)] == [3, 2, 1, 0]
-    saver.put({"configurable": {"thread_id": "t", "checkpoint_ns": ""}}, made[1], {"step": 9}, {})  # another of the same id
+    saver.put(
+        {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}, made[1], {"step": 9}, {}
+    )  # another of the same id
     assert [found.metadata["step"] for found in saver.list(THREAD, filter={"step": 9})] == [9]
     assert [found.metadata["step"] for found in saver.list(THREAD)] == [3, 2, 9, 0]
 
@@ -295,7 +338,11 @@ def test_what_is_pruned_is_gone_and_others_go_on(saver, store):
     assert [found.checkpoint for found in other.list(THREAD)] == [latest.checkpoint]
     assert store.event_count(("langgraph", "user", "t")).stored < 6
     other.put_writes(latest.config, [("log", ["late"])], "task")  # with what it remembers from before
-    assert saver.get_tuple(THREAD).pending_writes == other.get_tuple(THREAD).pending_writes == [("task", "log", ["late"])]
+    assert (
+        saver.get_tuple(THREAD).pending_writes
+        == other.get_tuple(THREAD).pending_writes
+        == [("task", "log", ["late"])]
+    )
     assert chain(other, "a", "b").invoke({"log": ["on"]}, THREAD)["log"][-3:] == ["on", "a", "b"]
     with pytest.raises(ValueError, match="keep_latest"):
         saver.prune(["t"], strategy="all")
@@ -316,7 +363,9 @@ def test_threads_write_to_one_checkpoint(saver, store):
     for thread in threads:
         thread.join()
     pending = SesliteSaver(store).get_tuple(saved).pending_writes
-    assert pending == [(f"task {n:02} {at}", *pair) for n in range(6) for at in range(10) for pair in (("a", at), ("b", n))]
+    assert pending == [
+        (f"task {n:02} {at}", *pair) for n in range(6) for at in range(10) for pair in (("a", at), ("b", n))
+    ]
 
 
 def test_a_clone_keeps_the_store_open(tmp_path):

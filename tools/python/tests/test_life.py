@@ -86,7 +86,9 @@ def test_many_threads_use_one_store(store):
             for n in range(50):
                 session.append({"author": "x", "actions": {"stateDelta": {"n": n, "user:last": number}}})
                 if n % 10 == 0:
-                    store.get(("app", "user", f"s{(number + 1) % 8}"), seslite.Range(newest=3)) if number else store.list("app")
+                    store.get(
+                        ("app", "user", f"s{(number + 1) % 8}"), seslite.Range(newest=3)
+                    ) if number else store.list("app")
         except seslite.NotFoundError:
             pass
         except BaseException as error:
@@ -120,7 +122,10 @@ def test_a_session_belongs_to_one_thread_at_a_time(store, session):
     assert refused == ["another thread is using this session: it belongs to one thread at a time"]
     other()  # later in any thread
     assert session.stored == 1
-    assert shown == ["<seslite.Session, not usable here>", "<seslite.Session ('app', 'user', 's') at version 0>"]
+    assert shown == [
+        "<seslite.Session, not usable here>",
+        "<seslite.Session ('app', 'user', 's') at version 0>",
+    ]
 
 
 def test_closing_ends_waits_and_waits_for_calls(tmp_path):
@@ -268,7 +273,9 @@ def test_control_c_ends_a_wait(tmp_path):
         except KeyboardInterrupt:
             print("ended")
     """
-    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=30)
+    ran = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=30
+    )
     assert ran.stdout == "ended\n"
 
 
@@ -297,7 +304,8 @@ def test_control_c_at_any_moment_leaves_nothing_held(tmp_path):
 
 @pytest.fixture
 def another_sqlite(monkeypatch):
-    """Python's sqlite3 as if it had a copy of its own; without warnings for it, if that is what is asked for."""
+    """Python's sqlite3 as if it had a copy of its own; without warnings for it, if that is what is asked
+    for."""
     import _ctypes  # which stands here for a module that brings its own
     import sqlite3
 

@@ -18,7 +18,9 @@ import seslite
 from seslite import Point
 from seslite._ffi import lib
 
-HEADERS = "".join(path.read_text("utf-8") for path in (pathlib.Path(__file__).parents[1] / "csrc").glob("*.h"))
+HEADERS = "".join(
+    path.read_text("utf-8") for path in (pathlib.Path(__file__).parents[1] / "csrc").glob("*.h")
+)
 FAR = 200_000_000_000_000_000  # a time to come
 
 
@@ -35,7 +37,8 @@ def store(tmp_path, traces):
 
 @pytest.fixture
 def waiting(store, session):
-    """Begins a call in a thread that waits for a lease until its limits end it, and gives the thread and what was raised."""
+    """Begins a call in a thread that waits for a lease until its limits end it, and gives the thread and what
+    was raised."""
     store.lease_take(KEY, "one")
 
     def begin(limits):
@@ -63,14 +66,20 @@ def limited_calls():
     assert len(options) > 15
     declared = re.findall(r"^SES_API int (ses_\w+)\(([^;]*?)\);", HEADERS, re.M | re.S)
     built = [(name, parameters) for name, parameters in declared if hasattr(lib, name)]
-    limited = {name for name, parameters in built if options & set(re.findall(r"const (\w+) \*options", parameters))}
+    limited = {
+        name for name, parameters in built if options & set(re.findall(r"const (\w+) \*options", parameters))
+    }
     sources = "".join(path.read_text("utf-8") for path in pathlib.Path(seslite.__file__).parent.rglob("*.py"))
     return {name for name in limited if re.search(rf"\b{name}\b", sources)}
 
 
 def test_every_call_has_the_limits(store, session, traces, tmp_path):
     session.append(event(id="e1"))
-    view, builder, lease = session.track(), seslite.Builder(store, "user").text("hi"), store.lease_take(KEY, "one")
+    view, builder, lease = (
+        session.track(),
+        seslite.Builder(store, "user").text("hi"),
+        store.lease_take(KEY, "one"),
+    )
     exported = io.BytesIO()
     store.export(exported)
     text, other = session.json(), ("app", "user", "new")
@@ -126,7 +135,12 @@ def test_every_call_has_the_limits(store, session, traces, tmp_path):
         limits.reset()
         assert store.get(KEY).version == 1 and not limits.cancelled
     assert store.stats()["commits"] == before and not (tmp_path / "b.db").exists()
-    made_of_others = {"ses_builder_append", "ses_builder_append_by_key", "ses_pending_answer", "ses_pending_answer_by_key"}
+    made_of_others = {
+        "ses_builder_append",
+        "ses_builder_append_by_key",
+        "ses_pending_answer",
+        "ses_pending_answer_by_key",
+    }
     assert limited_calls() - {each.call for each in traces if each.code == -16} == made_of_others
 
 
@@ -297,7 +311,13 @@ def test_what_a_trace_raises_goes_to_the_hook(monkeypatch):
         assert session.append({}).seq == 5
         wrong.clear()
         assert store.get(KEY).version == 5
-    kinds = [ZeroDivisionError, seslite.MisuseError, seslite.MisuseError, seslite.MisuseError, KeyboardInterrupt]
+    kinds = [
+        ZeroDivisionError,
+        seslite.MisuseError,
+        seslite.MisuseError,
+        seslite.MisuseError,
+        KeyboardInterrupt,
+    ]
     assert [kind for kind, _ in told] == kinds
     assert "must not call the library" in told[1][1] == told[2][1] == told[3][1]
 

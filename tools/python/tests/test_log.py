@@ -11,10 +11,19 @@ FAR = 200_000_000_000_000_000  # a time to come
 
 def test_history_goes_back_and_forth(store, session):
     for n in range(3):
-        session.append(event({"n": n}, invocation=f"i{n}", id=f"e{n}", content={"role": "user", "parts": [{"text": "hi"}]}))
+        session.append(
+            event(
+                {"n": n}, invocation=f"i{n}", id=f"e{n}", content={"role": "user", "parts": [{"text": "hi"}]}
+            )
+        )
     assert session.state_as_of(Point.seq(1)) == b'{"k":1,"n":0}' == store.state_as_of(KEY, Point.event("e0"))
-    assert session.state_as_of(Point.seq(1), shared=True) == b'{"app:a":[1,2],"user:u":"\xc3\xa4","k":1,"n":0}'
-    assert session.rewind(Point.invocation("i1"), artifact_delta={"f": 1}).status == 0 and session.state["n"] == 0
+    assert (
+        session.state_as_of(Point.seq(1), shared=True) == b'{"app:a":[1,2],"user:u":"\xc3\xa4","k":1,"n":0}'
+    )
+    assert (
+        session.rewind(Point.invocation("i1"), artifact_delta={"f": 1}).status == 0
+        and session.state["n"] == 0
+    )
     assert session.rewind(Point.invocation("i1")).unchanged
     session.redo()
     assert session.state["n"] == 2
@@ -26,7 +35,11 @@ def test_history_goes_back_and_forth(store, session):
     assert store.fork(KEY, None, Point.seq(0)).stored == 0
     assert store.fork(KEY, ("app", "other", "f"), other_user=True, events=seslite.NO_EVENTS).user == "other"
     assert session.cut(Point.seq(3)).total == 4 and store.cut(KEY, Point.now()).total == 0
-    assert session.prune(keep=1).total == 2 and session.state["n"] == 2 and store.prune(KEY, last_seq=3).total == 1
+    assert (
+        session.prune(keep=1).total == 2
+        and session.state["n"] == 2
+        and store.prune(KEY, last_seq=3).total == 1
+    )
     assert store.prune(KEY, before_us=1, compacted=True, limit=5).total == 0
     session.refresh()
     assert session.base_seq == 3
@@ -45,7 +58,9 @@ def test_the_order_by_the_store_s_clock(store):
         store.append(store.create(Key("app", "user", name)).key, {"timestamp": seconds})
     assert [each.id for each in store.list("app")] == ["ahead", "behind"]
     page = store.list("app", order="changed")
-    assert [each.id for each in page] == ["behind", "ahead"] and 1 < page.changed_us[1] <= page.changed_us[0] < 9e15
+    assert [each.id for each in page] == ["behind", "ahead"] and 1 < page.changed_us[1] <= page.changed_us[
+        0
+    ] < 9e15
     assert store.expire("app", sessions_per_user=1, by_change=True).total == 1
     assert [each.id for each in store.list("app")] == ["behind"]
 
@@ -60,21 +75,36 @@ def test_a_file_with_another_name_is_refused(tmp_path):
 
 def test_lists_go_page_by_page(store):
     for n in range(5):
-        store.create(Key("app", "user", f"s{n}"), {"n": n}, labels={"even": "yes"} if n % 2 == 0 else None, created_us=n + 1)
+        store.create(
+            Key("app", "user", f"s{n}"),
+            {"n": n},
+            labels={"even": "yes"} if n % 2 == 0 else None,
+            created_us=n + 1,
+        )
     store.create(Key("app2", "user2", "t"))
     page = store.list("app", "user", order="oldest", limit=2)
     assert [each.id for each in page] == ["s0", "s1"] and page.token
-    assert [each.id for each in store.list("app", "user", order="oldest", limit=9, token=page.token)] == ["s2", "s3", "s4"]
+    assert [each.id for each in store.list("app", "user", order="oldest", limit=9, token=page.token)] == [
+        "s2",
+        "s3",
+        "s4",
+    ]
     assert [each.id for each in store.sessions("app")] == [f"s{n}" for n in range(5)]
     assert page[1].state == {"n": 1} and page[0].events[:] == []
     assert store.list("app", state=False)[0].state == {}
     evens = Filter(label="even", label_value="yes")
-    assert [each.id for each in store.sessions("app", "user", filter=evens)] == ["s0", "s2", "s4"] and store.count(
-        "app", filter=evens
-    ) == 3
+    assert [each.id for each in store.sessions("app", "user", filter=evens)] == [
+        "s0",
+        "s2",
+        "s4",
+    ] and store.count("app", filter=evens) == 3
     assert store.count("app", "user", Filter(id_prefix="s1")) == 1
     assert store.count("app", None, Filter(updated_since_us=2, updated_before_us=4)) == 2
-    assert list(store.apps()) == ["app", "app2"] and list(store.apps("app2")) == ["app2"] and list(store.users("app2")) == ["user2"]
+    assert (
+        list(store.apps()) == ["app", "app2"]
+        and list(store.apps("app2")) == ["app2"]
+        and list(store.users("app2")) == ["user2"]
+    )
     with pytest.raises(seslite.InvalidError):
         store.list("app", order="best")
     with pytest.raises(seslite.InvalidError):
@@ -91,7 +121,10 @@ def test_deleting_counts(store, session):
     assert store.delete_user("app", "user") == (1, False, 1, None)
     store.create(KEY, expires_us=FAR)
     assert store.expire("app", now_us=FAR + 1, dry_run=True).total == 1
-    assert store.expire("app", now_us=FAR + 1).total == 1 and store.expire(idle_us=1, sessions_per_user=1, limit=5).total == 0
+    assert (
+        store.expire("app", now_us=FAR + 1).total == 1
+        and store.expire(idle_us=1, sessions_per_user=1, limit=5).total == 0
+    )
     store.create(KEY)
     assert store.delete_app("app", limit=1)[:2] == (1, True)
     while store.delete_app("app").more:

@@ -51,7 +51,9 @@ def test_users_may_end_while_another_is_opened(tmp_path, monkeypatch):
         del garbage
         monkeypatch.setattr(_peers, "Store", open_and_collect)
         opened = []
-        thread = threading.Thread(target=lambda: opened.append(_peers._Shared.open(tmp_path / "b.db", {})), daemon=True)
+        thread = threading.Thread(
+            target=lambda: opened.append(_peers._Shared.open(tmp_path / "b.db", {})), daemon=True
+        )
         thread.start()
         thread.join(20)
         assert opened, "it waits for itself"
@@ -77,7 +79,7 @@ def test_threads_share_and_end(tmp_path):
     assert not _peers._Shared._by_name and not _peers._Shared._ended
 
 
-# ------------------------------------------------------------------------------------------------------ threads
+# ---------------------------------------------------------------------------------------------------- threads
 
 
 async def use_everything(folder):
@@ -91,7 +93,14 @@ async def use_everything(folder):
     session.close()
     async with langgraph.SesliteSaver(folder / "a.db") as saver:
         config = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
-        checkpoint = {"v": 4, "id": "1", "ts": "", "channel_values": {}, "channel_versions": {}, "versions_seen": {}}
+        checkpoint = {
+            "v": 4,
+            "id": "1",
+            "ts": "",
+            "channel_values": {},
+            "channel_versions": {},
+            "versions_seen": {},
+        }
         put = await saver.aput(config, checkpoint, {}, {})
         await saver.aput_writes(put, [("c", 1)], "task")
         assert await saver.aget_tuple(config) is not None
@@ -135,7 +144,9 @@ print("waits")
 
 def test_a_call_that_waits_does_not_hold_up_the_end_of_the_program(tmp_path):
     begun = time.monotonic()
-    ended = subprocess.run([sys.executable, "-c", WAITS, tmp_path / "a.db"], capture_output=True, text=True, timeout=50)
+    ended = subprocess.run(
+        [sys.executable, "-c", WAITS, tmp_path / "a.db"], capture_output=True, text=True, timeout=50
+    )
     assert ended.stdout == "waits\n" and ended.returncode == 0, ended.stderr
     assert time.monotonic() - begun < 20
 

@@ -38,7 +38,11 @@ def test_a_store_on_a_server():
         session.refresh()
         assert session.state == {"k": 2, "user:u": "ä"} == other.get(KEY).state
         info = store.info()
-        assert info.engine == "postgresql" and "secret" not in info.path + repr(store) and info.journal_mode == ""
+        assert (
+            info.engine == "postgresql"
+            and "secret" not in info.path + repr(store)
+            and info.journal_mode == ""
+        )
         assert store.check() == []
         with pytest.raises(seslite.MisuseError, match="pg_dump"):
             store.backup("copy.db")
@@ -70,7 +74,10 @@ def test_limits_hold_on_a_server():
             threading.Timer(0.1, limits.cancel).start()
             with pytest.raises(seslite.CallInterruptedError):
                 store.lease_take(KEY, "two", wait_ms=60_000)
-        assert [(each.call, each.code) for each in traces[-2:]] == [("ses_lease_take", -8), ("ses_lease_take", -16)]
+        assert [(each.call, each.code) for each in traces[-2:]] == [
+            ("ses_lease_take", -8),
+            ("ses_lease_take", -16),
+        ]
         assert session.append(event()).seq == 1 == store.event_count(KEY).stored
 
 

@@ -14,6 +14,8 @@ README = (pathlib.Path(__file__).parents[1] / "README.md").read_text("utf-8")
 def test_a_program_of_the_readme_runs(program, tmp_path):
     for module in re.findall(r"^from (google\.adk|agents|langgraph)\b", program, re.M):
         pytest.importorskip(module)
-    ran = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout

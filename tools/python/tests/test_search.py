@@ -11,12 +11,19 @@ import seslite
 from seslite import Filter
 from seslite.aio import AsyncStore
 
-FAR = 4_000_000_000  # seconds: later than the sessions are made, so that each event moves its session to the front
+# seconds: later than the sessions are made, so that each event moves its session to the front
+FAR = 4_000_000_000
 
 
 def said(text, n):
     content = {"parts": [{"text": text}]}
-    return {"id": f"e{n}", "author": "user", "invocationId": f"i{n}", "timestamp": FAR + n, "content": content}
+    return {
+        "id": f"e{n}",
+        "author": "user",
+        "invocationId": f"i{n}",
+        "timestamp": FAR + n,
+        "content": content,
+    }
 
 
 def ids(hits):
@@ -67,7 +74,12 @@ def test_a_filter_selects_sessions(store, session):
         return ids(store.search("paris", app="app", user="user", filter=Filter(**wanted)))
 
     assert found() == ["e4", "e3", "e2", "e1"]
-    assert found(label="topic") == found(label="topic", label_value="travel") == found(id_prefix="t") == ["e3", "e2", "e1"]
+    assert (
+        found(label="topic")
+        == found(label="topic", label_value="travel")
+        == found(id_prefix="t")
+        == ["e3", "e2", "e1"]
+    )
     assert found(label="n", label_value="2") == ["e2"] and found(label="topic", label_value="n") == []
     late = (FAR + 3) * 1_000_000
     assert found(updated_since_us=late) == ["e4", "e3"] and found(updated_before_us=late) == ["e2", "e1"]
@@ -140,7 +152,9 @@ def test_a_search_is_awaited(tmp_path):
         async with await AsyncStore.open(tmp_path / "a.db", synchronous="normal") as store:
             await store.create(KEY)
             await store.append_batch(KEY, [said("word", n) for n in range(45)])
-            assert [hit.seq async for hit in store.search("word", app="app", user="user")] == list(range(45, 0, -1))
+            assert [hit.seq async for hit in store.search("word", app="app", user="user")] == list(
+                range(45, 0, -1)
+            )
             assert [hit.id async for hit in store.search("word", app="app", limit=2)] == ["e44", "e43"]
             assert [hit async for hit in store.search("word", app="app", filter=Filter(label="none"))] == []
             with store.limits() as limits:
@@ -219,6 +233,8 @@ with seslite.Store(sys.argv[1]) as store:
 
 @pytest.mark.skipif(HAS_OWN_SQLITE, reason="no function of its own copy can be called from outside")
 def test_without_fts5_there_is_no_index(tmp_path):
-    ran = subprocess.run([sys.executable, "-c", WITHOUT_FTS5, tmp_path / "a.db"], capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", WITHOUT_FTS5, tmp_path / "a.db"], capture_output=True, text=True
+    )
     assert ran.returncode == 0, ran.stderr
     assert "FTS5" in ran.stdout

@@ -1,4 +1,5 @@
-"""One file used by Python and by programs in C and in Rust at the same time: each sees what the others write."""
+"""One file used by Python and by programs in C and in Rust at the same time: each sees what the others
+write."""
 
 import json
 import os
@@ -22,7 +23,9 @@ needs_command = pytest.mark.skipif(not os.path.exists(COMMAND), reason="the comm
 
 
 def command(tmp_path, *arguments):
-    ran = subprocess.run([COMMAND, "-f", str(tmp_path / "store.db"), *arguments], capture_output=True, text=True, timeout=60)
+    ran = subprocess.run(
+        [COMMAND, "-f", str(tmp_path / "store.db"), *arguments], capture_output=True, text=True, timeout=60
+    )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
@@ -48,7 +51,9 @@ def test_a_program_in_c_follows_what_python_writes(store, session, tmp_path):
             session.append(said(number))
         seen += [tail.stdout.readline() for _ in range(1, 20)]
         tail.terminate()
-    assert [f'"e{number}"' in line and json.loads(line) is not None for number, line in enumerate(seen)] == [True] * 20
+    assert [f'"e{number}"' in line and json.loads(line) is not None for number, line in enumerate(seen)] == [
+        True
+    ] * 20
 
 
 @needs_command
@@ -75,7 +80,9 @@ def c_program(tmp_path_factory):
         pytest.skip("the library in C is not built: make")
     program = tmp_path_factory.mktemp("c") / "together"
     sources = [f"-I{HERE.parents[2] / 'include'}", str(HERE / "together.c"), str(library)]
-    subprocess.run([*compiler.split(), "-pthread", "-o", str(program), *sources, "-lsqlite3", "-lm"], check=True)
+    subprocess.run(
+        [*compiler.split(), "-pthread", "-o", str(program), *sources, "-lsqlite3", "-lm"], check=True
+    )
     return str(program)
 
 

@@ -12,7 +12,12 @@ from seslite import Key
 
 def test_a_store_tells_of_itself(store, session, tmp_path):
     info = store.info()
-    assert (info.engine, info.schema_version, info.read_only, info.journal_mode) == ("sqlite", seslite.SCHEMA_VERSION, False, "wal")
+    assert (info.engine, info.schema_version, info.read_only, info.journal_mode) == (
+        "sqlite",
+        seslite.SCHEMA_VERSION,
+        False,
+        "wal",
+    )
     assert store.stats()["commits"] >= 1 and "file_bytes" in store.stats() and store.space()[0] > 0
     assert store.maintain() is False and len(store.make_id()) == 36 and store.quote('a"\n') == b'"a\\"\\n"'
     seen = []
@@ -56,7 +61,9 @@ def test_json_lines_make_the_same_store(store, session, tmp_path):
         items = []
         counts = other.import_lines(lines, report=items.append)
         assert (counts["made"], counts["events"], items[0].outcome, items[0].session) == (1, 1, "new", "s")
-        assert other.get(KEY).events_json() == session.events_json() and other.state_json(KEY) == store.state_json(KEY)
+        assert other.get(KEY).events_json() == session.events_json() and other.state_json(
+            KEY
+        ) == store.state_json(KEY)
         other.append(KEY, event())
         lines.seek(0)
         with pytest.raises(seslite.ExistsError):
@@ -81,7 +88,9 @@ def test_an_export_goes_on_after_damage(store, session, tmp_path):
     store.artifact_save(KEY, "new", b"")
     store.close()
     with sqlite3.connect(tmp_path / "store.db") as damaged:
-        ((trigger,),) = damaged.execute("SELECT sql FROM sqlite_schema WHERE name = 'guard_events_update'").fetchall()
+        ((trigger,),) = damaged.execute(
+            "SELECT sql FROM sqlite_schema WHERE name = 'guard_events_update'"
+        ).fetchall()
         damaged.executescript(
             "DROP TRIGGER guard_events_update; UPDATE artifacts SET kind = 9 WHERE name = 'new'; UPDATE events SET body = '[]'"
             f" WHERE session_id = (SELECT id FROM sessions WHERE name = 'torn'); {trigger}"
@@ -95,7 +104,9 @@ def test_an_export_goes_on_after_damage(store, session, tmp_path):
             again.export(io.BytesIO(), skip=True)
         again.export(lines, skip=True, left_out=left_out.append)
         assert [type(each) for each in left_out] == [seslite.UnsupportedError, seslite.CorruptError]
-        assert "new" in left_out[0].message and "torn" in left_out[1].message and b"torn" not in lines.getvalue()
+        assert (
+            "new" in left_out[0].message and "torn" in left_out[1].message and b"torn" not in lines.getvalue()
+        )
         assert [each.kind for each in again.artifacts(KEY)] == ["9"]
         assert {"newer"} < {each.kind for each in again.check()}
         left_out.clear()
@@ -121,13 +132,17 @@ def test_a_loaded_session_follows_what_is_given(store):
     assert b'"origin":4711' in lines.getvalue()
     text = store.get(key).json()
     store.set_title(key, "three")
-    assert store.load_json(text, update=True, follow=True).outcome == "updated" and store.get(key).title is None
+    assert (
+        store.load_json(text, update=True, follow=True).outcome == "updated" and store.get(key).title is None
+    )
 
 
 def test_a_session_as_it_was_is_loaded(store):
     key = Key("app", "user", "old")
     events = (
-        seslite.LoadedEvent(json.dumps(event({"n": n}, id=f"e{n}", timestamp=n + 1)), seq=n * 2 + 5, updated_us=None)
+        seslite.LoadedEvent(
+            json.dumps(event({"n": n}, id=f"e{n}", timestamp=n + 1)), seq=n * 2 + 5, updated_us=None
+        )
         for n in range(3)
     )
     loaded = store.load(
@@ -137,7 +152,12 @@ def test_a_session_as_it_was_is_loaded(store):
     assert loaded == ("new", 3, 20, "old")
     session = store.get(key)
     assert ([each.seq for each in session.events], session.base_seq, session.last_seq) == ([5, 7, 9], 4, 12)
-    assert (session.title, session.labels, session.parent, session.version) == ("T", {"l": "v"}, (Key("app", "user", "p"), 3), 20)
+    assert (session.title, session.labels, session.parent, session.version) == (
+        "T",
+        {"l": "v"},
+        (Key("app", "user", "p"), 3),
+        20,
+    )
     assert store.load(key, [{"id": "x", "author": ""}], rename=True).session == "old~2"
     assert store.load(key, ['{"id":"x"}'], replace=True, dry_run=True).outcome == "replaced"
     with pytest.raises(seslite.ExistsError):

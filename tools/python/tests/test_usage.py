@@ -14,7 +14,13 @@ DAY = 86_400
 
 def call(n, model="m1", **counts):
     usage = {name + "TokenCount": count for name, count in counts.items()}
-    return {"id": f"e{n}", "invocationId": f"i{n}", "timestamp": n, "modelVersion": model, "usageMetadata": usage}
+    return {
+        "id": f"e{n}",
+        "invocationId": f"i{n}",
+        "timestamp": n,
+        "modelVersion": model,
+        "usageMetadata": usage,
+    }
 
 
 @pytest.fixture
@@ -33,11 +39,20 @@ def test_rows_by_what_is_asked(used):
         ("user", "m1", 1, 10),
         ("user", "m2", 1, 100),
     ]
-    assert (rows[0].app, rows[0].session, rows[0].day, rows[0].invocation, rows[0].odd) == (None, None, None, None, 1)
+    assert (rows[0].app, rows[0].session, rows[0].day, rows[0].invocation, rows[0].odd) == (
+        None,
+        None,
+        None,
+        None,
+        1,
+    )
     last = rows[2]
     assert (last.cached, last.candidates, last.thoughts, last.tool_use, last.total) == (60, 0, 3, 2, 105)
     assert last.first_us == last.last_us == (DAY - 1) * 1_000_000
-    assert [row.invocation for row in used.usage("invocation", app="app", user="user")] == ["i1", f"i{DAY - 1}"]
+    assert [row.invocation for row in used.usage("invocation", app="app", user="user")] == [
+        "i1",
+        f"i{DAY - 1}",
+    ]
     assert [row.app for row in used.usage("app")] == ["app"]
     assert list(used.usage("model", app="none")) == []
 

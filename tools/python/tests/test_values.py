@@ -1,5 +1,5 @@
-"""Keys, ranges, points, filters and errors are values: they cannot be changed, and they can be copied and sent to other
-processes. Objects that own an object of the library cannot."""
+"""Keys, ranges, points, filters and errors are values: they cannot be changed, and they can be copied and
+sent to other processes. Objects that own an object of the library cannot."""
 
 import copy
 import dataclasses
@@ -45,14 +45,26 @@ def test_copies_mean_what_they_say(store, session):
         session.append({"id": f"e{n}", "actions": {"stateDelta": {"n": n}}})
     copied = pickle.loads(pickle.dumps((KEY, Range(newest=1), Point.event("e0"), Filter(id_prefix="s"))))
     assert [each.id for each in store.get(copied[0], copied[1]).events] == ["e2"]
-    assert store.state_as_of(KEY, copied[2]) == b'{"k":1,"n":0}' and store.count("app", "user", copied[3]) == 1
+    assert (
+        store.state_as_of(KEY, copied[2]) == b'{"k":1,"n":0}' and store.count("app", "user", copied[3]) == 1
+    )
 
 
-@pytest.mark.parametrize("key", ["aus", b"aus", None, 5, ("a",), ("a", "u", "s", "x"), {"a", "u", "s"}, {"a": 1, "u": 2, "s": 3}])
+@pytest.mark.parametrize(
+    "key", ["aus", b"aus", None, 5, ("a",), ("a", "u", "s", "x"), {"a", "u", "s"}, {"a": 1, "u": 2, "s": 3}]
+)
 def test_a_session_is_named_by_a_key_or_a_tuple(store, key):
     store.create(("a", "u", "s"))
-    for call in (store.get, store.delete, store.follow, lambda key: store.append(key, {}), lambda key: store.fork(KEY, key or "")):
-        with pytest.raises(TypeError, match="a session is named by a Key, or by a tuple of app, user and session, not by"):
+    for call in (
+        store.get,
+        store.delete,
+        store.follow,
+        lambda key: store.append(key, {}),
+        lambda key: store.fork(KEY, key or ""),
+    ):
+        with pytest.raises(
+            TypeError, match="a session is named by a Key, or by a tuple of app, user and session, not by"
+        ):
             call(key)
     assert store.count("a") == 1 and store.get(["a", "u", "s"]).id == "s"
 
@@ -99,5 +111,9 @@ def test_all_names_of_the_package_are_public():
     everything: dict = {}
     exec("from seslite import *", everything)
     del everything["__builtins__"]
-    named = {name for name, value in vars(seslite).items() if name[0] != "_" and not isinstance(value, types.ModuleType)}
+    named = {
+        name
+        for name, value in vars(seslite).items()
+        if name[0] != "_" and not isinstance(value, types.ModuleType)
+    }
     assert set(everything) == named == set(seslite.__all__) and sorted(seslite.__all__) == seslite.__all__

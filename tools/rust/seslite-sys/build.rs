@@ -15,7 +15,12 @@ fn main() {
     };
 
     let mut build = cc::Build::new();
-    build.file(folder.join("seslite.c")).include(&folder).std("c11").flag_if_supported("-pthread").warnings(false);
+    build
+        .file(folder.join("seslite.c"))
+        .include(&folder)
+        .std("c11")
+        .flag_if_supported("-pthread")
+        .warnings(false);
     if let Some(include) = env::var_os("DEP_SQLITE3_INCLUDE") {
         build.include(include);
     }
@@ -53,7 +58,10 @@ fn mariadb_headers() -> PathBuf {
         return PathBuf::from(folder);
     }
     let output = Command::new("mariadb_config").arg("--include").output();
-    let flags = output.as_ref().map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let flags = output
+        .as_ref()
+        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+        .unwrap_or_default();
     match flags.split_whitespace().find_map(|flag| flag.strip_prefix("-I")) {
         Some(folder) => PathBuf::from(folder),
         None => panic!(

@@ -7,10 +7,11 @@
         session.append({"author": "user", "actions": {"stateDelta": {"topic": "travel"}}})
         print(session.state_json())
 
-JSON goes through as bytes or str, unchanged; what is neither is written as JSON on its way in. Names follow those of
-seslite.h, whose comments say what each call means: ses_append is Session.append, ses_append_by_key is Store.append.
-seslite.aio has the store for asyncio, and seslite.adk the services of google-adk for sessions, artifacts and memory.
-seslite.agents has the session of the OpenAI Agents SDK, and seslite.langgraph the checkpointer of LangGraph.
+JSON goes through as bytes or str, unchanged; what is neither is written as JSON on its way in. Names follow
+those of seslite.h, whose comments say what each call means: ses_append is Session.append, ses_append_by_key
+is Store.append. seslite.aio has the store for asyncio, and seslite.adk the services of google-adk for
+sessions, artifacts and memory. seslite.agents has the session of the OpenAI Agents SDK, and seslite.langgraph
+the checkpointer of LangGraph.
 """
 
 from ._ffi import ffi as _c

@@ -1,5 +1,5 @@
-"""Calls that come in two forms, for a handle and by key. `run` makes one with what it begins with: a handle, or a store
-and a key."""
+"""Calls that come in two forms, for a handle and by key. `run` makes one with what it begins with: a handle,
+or a store and a key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,21 @@ from typing import TYPE_CHECKING, Any
 from . import _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
 from .artifacts import Artifacts, NewArtifact, attached
-from .values import Appended, Deleted, KeyLike, Labels, Lease, Point, Popped, Range, appended_of, erased_of, event_of, key_of, labels_in
+from .values import (
+    Appended,
+    Deleted,
+    KeyLike,
+    Labels,
+    Lease,
+    Point,
+    Popped,
+    Range,
+    appended_of,
+    erased_of,
+    event_of,
+    key_of,
+    labels_in,
+)
 
 if TYPE_CHECKING:
     from .session import Session
@@ -31,7 +45,9 @@ def append_options(
     artifacts: _ffi.Pointer = None,
 ) -> _ffi.Pointer:
     """How to append. `keep` is what the struct points to."""
-    if not (anyway or lease or labels) and all(each is None for each in (version, expected, delta, title, artifacts)):
+    if not (anyway or lease or labels) and all(
+        each is None for each in (version, expected, delta, title, artifacts)
+    ):
         return _ffi.plain("ses_append_options")
     expected_text, expected_len = _ffi.json_member(expected, "expected", keep)
     delta_text, delta_len = _ffi.json_member(delta, "delta", keep)
@@ -110,7 +126,12 @@ def state_initial(run: Run, function: Any) -> bytes:
 
 
 def rewind(
-    run: Run, function: Any, *point: _ffi.Pointer, anyway: bool, artifact_delta: JsonIn, version: int | None = None
+    run: Run,
+    function: Any,
+    *point: _ffi.Pointer,
+    anyway: bool,
+    artifact_delta: JsonIn,
+    version: int | None = None,
 ) -> Appended:
     """A rewind to a point, or a redo, which has none."""
     keep: list[Any] = []
@@ -136,12 +157,21 @@ def _cut_options(anyway: bool, secure: bool, version: int | None) -> _ffi.Pointe
 
 
 def cut(
-    run: Run, function: Any, point: Point | None, *, anyway: bool, secure: bool, receipt: bool, version: int | None = None
+    run: Run,
+    function: Any,
+    point: Point | None,
+    *,
+    anyway: bool,
+    secure: bool,
+    receipt: bool,
+    version: int | None = None,
 ) -> Deleted:
     return deleted(run, function, point_of(point), _cut_options(anyway, secure, version), receipt=receipt)
 
 
-def pop(run: Run, function: Any, point: Point | None, *, anyway: bool, secure: bool, version: int | None = None) -> Popped:
+def pop(
+    run: Run, function: Any, point: Point | None, *, anyway: bool, secure: bool, version: int | None = None
+) -> Popped:
     made = ffi.new("ses_popped **")
     code = run(function, point_of(point), _cut_options(anyway, secure, version), made)
     popped = ffi.gc(made[0], lib.ses_popped_close)

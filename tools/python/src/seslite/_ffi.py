@@ -1,4 +1,5 @@
-"""Where Python meets C: calls and their errors, texts, JSON, options. Only the files of this package use it."""
+"""Where Python meets C: calls and their errors, texts, JSON, options. Only the files of this package use
+it."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ __all__ = ["ffi", "lib"]
 
 NULL = ffi.NULL
 Pointer = Any  # a C pointer; cffi has no types for them
-JsonIn = Any  # str, bytes: JSON text, passed through unchanged; None: absent; anything else is serialized as JSON
+JsonIn = (
+    Any  # str, bytes: JSON text, passed through unchanged; None: absent; anything else is serialized as JSON
+)
 
 _ERROR = ffi.typeof("ses_error *")
 
@@ -71,7 +74,9 @@ def encode(text: Any, what: str) -> bytes:
     try:
         encoded = text.encode()
     except UnicodeEncodeError as error:
-        raise errors.InvalidError(f"{what} holds a lone surrogate at character {error.start}, which UTF-8 cannot express") from None
+        raise errors.InvalidError(
+            f"{what} holds a lone surrogate at character {error.start}, which UTF-8 cannot express"
+        ) from None
     if b"\0" in encoded:
         raise errors.InvalidError(f"{what} holds a NUL at character {text.index(chr(0))}")
     return encoded
@@ -95,7 +100,9 @@ def text_in(text: str | bytes | bytearray | memoryview, what: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise errors.InvalidError(f"{what} holds a lone surrogate at character {error.start}, which UTF-8 cannot express") from None
+        raise errors.InvalidError(
+            f"{what} holds a lone surrogate at character {error.start}, which UTF-8 cannot express"
+        ) from None
 
 
 def dumps(value: Any, what: str = "the value") -> bytes:
@@ -103,7 +110,9 @@ def dumps(value: Any, what: str = "the value") -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
-        return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()  # lone surrogates, as escapes
+        return json.dumps(
+            value, allow_nan=False, separators=(",", ":")
+        ).encode()  # lone surrogates, as escapes
     except (TypeError, ValueError, RecursionError) as error:
         raise errors.InvalidError(f"{what} cannot be written as JSON: {error}") from None
 
@@ -117,14 +126,18 @@ def loads(text: bytes | str) -> Any:
         # json.loads would look at the text twice more, for UTF-16 and for blanks after it.
         return _decode((text.decode() if isinstance(text, bytes) else text).strip(" \t\r\n"))[0]
     except ValueError as error:
-        raise errors.StateRangeError(f"Python cannot hold this JSON: {error}; read its text instead") from None
+        raise errors.StateRangeError(
+            f"Python cannot hold this JSON: {error}; read its text instead"
+        ) from None
 
 
 def json_in(value: JsonIn, what: str) -> tuple[Any, int]:
     """JSON as a call takes it: bytes (or NULL) and their length."""
     if value is None:
         return NULL, 0
-    encoded = text_in(value, what) if isinstance(value, (str, bytes, bytearray, memoryview)) else dumps(value, what)
+    encoded = (
+        text_in(value, what) if isinstance(value, (str, bytes, bytearray, memoryview)) else dumps(value, what)
+    )
     return encoded, len(encoded)
 
 
@@ -170,7 +183,8 @@ def borrowed(function: Callable[..., int], *arguments: Any) -> bytes | None:
 
 
 def owned(function: Callable[..., int], *arguments: Any, key: Any = None) -> bytes | None:
-    """Calls a function whose outputs are a text owned by the caller and its length. Returns None if it is absent."""
+    """Calls a function whose outputs are a text owned by the caller and its length. Returns None if it is
+    absent."""
     return taken(partial(call, key=key), function, *arguments)
 
 
@@ -221,7 +235,8 @@ def _is_limited(kind: str) -> bool:
 
 
 def struct(kind: str, /, **members: Any) -> Pointer:
-    """A struct with its size and the members that are given. None leaves a member zero. Options have the limits."""
+    """A struct with its size and the members that are given. None leaves a member zero. Options have the
+    limits."""
     made = ffi.new(kind + " *")
     made.size = ffi.sizeof(kind)
     within = limits()
@@ -264,8 +279,8 @@ def int64(value: int | None, keep: list[Any]) -> Pointer:
 
 
 class Value:
-    """The base of frozen dataclasses that C reads as a struct. Copies and pickles are made anew from the fields, since a struct
-    belongs to one object and one process."""
+    """The base of frozen dataclasses that C reads as a struct. Copies and pickles are made anew from the
+    fields, since a struct belongs to one object and one process."""
 
     __slots__ = ("_c",)
 
@@ -318,8 +333,9 @@ def check_process(pid: int) -> None:
 
 
 class Guard(_thread.RLock):  # type: ignore[misc]  # not declared final
-    """Keeps an object to one thread at a time, and its memory while a call runs. Views share that of their session. Its end
-    is the lock's own, in C: a signal's exception (control-C) cannot come before it and leave the object held."""
+    """Keeps an object to one thread at a time, and its memory while a call runs. Views share that of their
+    session. Its end is the lock's own, in C: a signal's exception (control-C) cannot come before it and leave
+    the object held."""
 
     __slots__ = ("_pid", "_what")
 
@@ -336,7 +352,9 @@ class Guard(_thread.RLock):  # type: ignore[misc]  # not declared final
         held = self._is_owned()
         try:
             if not self.acquire(blocking=False):
-                raise errors.MisuseError(f"another thread is using this {self._what}: it belongs to one thread at a time")
+                raise errors.MisuseError(
+                    f"another thread is using this {self._what}: it belongs to one thread at a time"
+                )
         except BaseException:
             if not held and self._is_owned():  # a signal came just after the lock was taken
                 self.release()

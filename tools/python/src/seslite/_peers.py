@@ -16,14 +16,15 @@ from .store import SERVERS, Store, StoreOptions
 
 T = TypeVar("T")
 
-# ------------------------------------------------------------------------------------------------------- stores
+# ----------------------------------------------------------------------------------------------------- stores
 
 
 class _Shared:
-    """A store that the sessions of a process share which name the same file. It is closed with the last of them.
+    """A store that the sessions of a process share which name the same file. It is closed with the last of
+    them.
 
-    A user may end as garbage, anywhere in a thread, also while that thread has the lock. So ends are queued, and whoever has the
-    lock, or gets it, works them off."""
+    A user may end as garbage, anywhere in a thread, also while that thread has the lock. So ends are queued,
+    and whoever has the lock, or gets it, works them off."""
 
     _by_name: dict[Any, _Shared] = {}
     _ended: deque[_Shared] = deque()
@@ -72,8 +73,8 @@ class _Shared:
 
 
 class Opened:
-    """The use of a store that is given, or that is opened by its name. It ends with close(), or with the last that refers to it; a
-    store that is given stays open."""
+    """The use of a store that is given, or that is opened by its name. It ends with close(), or with the last
+    that refers to it; a store that is given stays open."""
 
     def __init__(self, store: str | os.PathLike[str] | Store, options: StoreOptions) -> None:
         self.close: Callable[[], Any] = lambda: None
@@ -87,7 +88,7 @@ class Opened:
             self.store = store
 
 
-# ------------------------------------------------------------------------------------------------------ threads
+# ---------------------------------------------------------------------------------------------------- threads
 
 
 def read_in_thread(store: Store, function: Callable[..., T], *arguments: Any) -> asyncio.Future[T]:

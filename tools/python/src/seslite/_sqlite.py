@@ -10,7 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from ._ffi import NULL, ffi, lib
 
-# Modules that bring, or may bring, a copy of SQLite. Python's own announces which file it connects to, the others do not.
+# Modules that bring, or may bring, a copy of SQLite. Python's own announces which file it connects to, the
+# others do not.
 OWN = "_sqlite3"
 OTHERS = ("apsw", "pysqlite3._sqlite3", "sqlcipher3._sqlite3")
 
@@ -19,8 +20,8 @@ _hooked = False
 
 
 class TwoSqlitesWarning(RuntimeWarning):
-    """A module of Python has another copy of SQLite than seslite. Each copy cancels the other's locks on a file, since POSIX
-    drops a process's locks when any descriptor of the file is closed."""
+    """A module of Python has another copy of SQLite than seslite. Each copy cancels the other's locks on a
+    file, since POSIX drops a process's locks when any descriptor of the file is closed."""
 
 
 def version() -> str:
@@ -29,10 +30,15 @@ def version() -> str:
 
 
 def is_held(path: str) -> bool:
-    """To be asked before a file is opened: whether Python's own sqlite3 is another copy and may have the file open. A file that a
-    store has open is none of its."""
+    """To be asked before a file is opened: whether Python's own sqlite3 is another copy and may have the file
+    open. A file that a store has open is none of its."""
     module = sys.modules.get(OWN)
-    if module is None or path == ":memory:" or _stored_at(path) or not _is_another(getattr(module, "__file__", None)):
+    if (
+        module is None
+        or path == ":memory:"
+        or _stored_at(path)
+        or not _is_another(getattr(module, "__file__", None))
+    ):
         return False
     try:
         found = os.stat(path)
@@ -50,8 +56,8 @@ def _is_open_on(descriptor: int, found: os.stat_result) -> bool:
 
 
 def opened(store: object, path: str, held: bool) -> None:
-    """To be called when a file is opened, with what is_held said before: warns of what is loaded now, and from then on of what is
-    loaded or connects later."""
+    """To be called when a file is opened, with what is_held said before: warns of what is loaded now, and
+    from then on of what is loaded or connects later."""
     global _hooked
     if path == ":memory:":
         return
@@ -77,7 +83,9 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
         path = _stored_at(arguments[0]) if _files else None
         if path and module and _is_another(getattr(module, "__file__", None)):
             _warn(OWN, path, 3)
-    elif event == "import" and arguments[0] in OTHERS and arguments[1] and _files and _is_another(arguments[1]):
+    elif (
+        event == "import" and arguments[0] in OTHERS and arguments[1] and _files and _is_another(arguments[1])
+    ):
         _warn(arguments[0], list(_files.values())[-1], 3)
 
 
@@ -93,7 +101,8 @@ def _stored_at(database: Any) -> str | None:
 
 
 def _is_another(module: str | None) -> bool:
-    """Whether the file of a module has a copy of its own. None if the module is built into the interpreter."""
+    """Whether the file of a module has a copy of its own. None if the module is built into the
+    interpreter."""
     return not lib.ses_py_same_sqlite(NULL if module is None else os.fsencode(module))
 
 

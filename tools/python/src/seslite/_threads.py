@@ -30,8 +30,9 @@ def _run(future: Future[T], context: Context, function: Callable[..., T], argume
 
 
 class Threads:
-    """At most `limit` threads, which end when there was nothing to do for a while. Python's own executors are not for calls that
-    may wait long: the interpreter's exit waits for their threads, and asyncio looks up hosts in those of its default executor."""
+    """At most `limit` threads, which end when there was nothing to do for a while. Python's own executors are
+    not for calls that may wait long: the interpreter's exit waits for their threads, and asyncio looks up
+    hosts in those of its default executor."""
 
     def __init__(self, limit: int, name: str) -> None:
         self._limit, self._name = limit, name
@@ -80,7 +81,8 @@ class StoreThreads:
 
 
 async def to_its_end(future: asyncio.Future[T]) -> T:
-    """Awaits a write also after the task was cancelled, so that nothing is written later than the task ends."""
+    """Awaits a write also after the task was cancelled, so that nothing is written later than the task
+    ends."""
     cancelled: asyncio.CancelledError | None = None
     while not future.done():
         try:

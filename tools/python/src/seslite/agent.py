@@ -1,4 +1,5 @@
-"""What an agent framework needs besides the store: building and reading events, the context of a model, pending calls."""
+"""What an agent framework needs besides the store: building and reading events, the context of a model,
+pending calls."""
 
 from __future__ import annotations
 
@@ -61,7 +62,9 @@ def _decoded(text: bytes | None) -> str | None:
 def _function_of(function: Any) -> Function | None:
     if function == NULL:
         return None
-    return Function(_decoded(_ffi.span(function.id)), _decoded(_ffi.span(function.name)), _ffi.span(function.json))
+    return Function(
+        _decoded(_ffi.span(function.id)), _decoded(_ffi.span(function.name)), _ffi.span(function.json)
+    )
 
 
 def _function_in(function: Function) -> tuple[Any, list[Any]]:
@@ -108,15 +111,23 @@ def read_event(store: Store, event: JsonIn) -> Content:
         None if said == NULL else ffi.unpack(said, size[0]).decode(),
         _ffi.span(lib.ses_content_json(content)),
         [_part_of(lib.ses_content_part(content, at)) for at in range(lib.ses_content_part_count(content))],
-        [_function_of(lib.ses_content_call(content, at)) for at in range(lib.ses_content_call_count(content))],  # type: ignore[misc]
-        [_function_of(lib.ses_content_response(content, at)) for at in range(lib.ses_content_response_count(content))],  # type: ignore[misc]
+        [
+            _function_of(lib.ses_content_call(content, at))  # type: ignore[misc]
+            for at in range(lib.ses_content_call_count(content))
+        ],
+        [
+            _function_of(lib.ses_content_response(content, at))  # type: ignore[misc]
+            for at in range(lib.ses_content_response_count(content))
+        ],
         bool(lib.ses_content_is_final(content)),
         _ffi.span(lib.ses_content_actions(content)),
         _ffi.span(lib.ses_content_state_delta(content)),
         _decoded(_ffi.span(lib.ses_content_error_code(content))),
         _decoded(_ffi.span(lib.ses_content_error_message(content))),
         None if usage == NULL else Usage(*(getattr(usage, name) for name in Usage._fields)),
-        None if compaction == NULL else Compaction(compaction.start_us, compaction.end_us, _ffi.span(compaction.content) or b""),
+        None
+        if compaction == NULL
+        else Compaction(compaction.start_us, compaction.end_us, _ffi.span(compaction.content) or b""),
     )
 
 
@@ -131,14 +142,18 @@ def _part_of(part: Any) -> Part:
 
 
 class Builder(_ffi.Handle):
-    """Makes the JSON of one event as the ADK writes it. Its calls return the builder, so that they can be chained."""
+    """Makes the JSON of one event as the ADK writes it. Its calls return the builder, so that they can be
+    chained."""
 
     __slots__ = ()
     _what = "builder"
 
     def __init__(self, store: Store, author: str, invocation_id: str | None = None) -> None:
         made = ffi.new("ses_builder **")
-        names = _ffi.encode(author, "the author"), NULL if invocation_id is None else _ffi.encode(invocation_id, "the invocation")
+        names = (
+            _ffi.encode(author, "the author"),
+            NULL if invocation_id is None else _ffi.encode(invocation_id, "the invocation"),
+        )
         store._run(lib.ses_builder_open, *names, made)
         super().__init__(made[0], lib.ses_builder_close)
 
@@ -163,7 +178,9 @@ class Builder(_ffi.Handle):
 
     def response(self, name: str, response: JsonIn = None, id: str | None = None) -> Builder:
         """Adds a function response."""
-        return self._add(lib.ses_builder_response, *self._names(id, name), *_ffi.json_in(response, "the response"))
+        return self._add(
+            lib.ses_builder_response, *self._names(id, name), *_ffi.json_in(response, "the response")
+        )
 
     def _names(self, id: str | None, name: str) -> tuple[Any, bytes]:
         return NULL if id is None else _ffi.encode(id, "the id"), _ffi.encode(name, "the name")
@@ -231,8 +248,9 @@ class Builder(_ffi.Handle):
         artifacts: Artifacts | Iterable[NewArtifact] | None = None,
         offload_bytes: int | None = None,
     ) -> Appended:
-        """Appends the event, through a handle or to a store and a key; see Session.append and Store.append. If it has no id,
-        the builder is given one first: so the call can be repeated after any failure, and the event is stored once."""
+        """Appends the event, through a handle or to a store and a key; see Session.append and Store.append.
+        If it has no id, the builder is given one first: so the call can be repeated after any failure, and
+        the event is stored once."""
         keep: list[Any] = []
         with attached(source, artifacts, offload_bytes) as made:
             options = _calls.append_options(
@@ -250,9 +268,13 @@ class Builder(_ffi.Handle):
                 store, named = source[0], key_of(source[1])
                 with store._pointer() as pointer, self._guard:
                     run = partial(_ffi.call, key=named)
-                    return _calls.appended(run, lib.ses_builder_append_by_key, self._live(), pointer, named.c, options)
+                    return _calls.appended(
+                        run, lib.ses_builder_append_by_key, self._live(), pointer, named.c, options
+                    )
             with source._guard, self._guard:
-                return _calls.appended(_ffi.call, lib.ses_builder_append, self._live(), source._live(), options)
+                return _calls.appended(
+                    _ffi.call, lib.ses_builder_append, self._live(), source._live(), options
+                )
 
 
 class ContextEvent(NamedTuple):
@@ -262,7 +284,9 @@ class ContextEvent(NamedTuple):
     content: bytes | None
 
 
-def _opened(source: Session | tuple[Store, KeyLike], by_handle: Any, by_key: Any, kind: str, options: Any) -> Any:
+def _opened(
+    source: Session | tuple[Store, KeyLike], by_handle: Any, by_key: Any, kind: str, options: Any
+) -> Any:
     """Opens what is read of a session, by a handle or by a store and a key."""
     made = ffi.new(kind)
     if isinstance(source, tuple):
@@ -274,17 +298,25 @@ def _opened(source: Session | tuple[Store, KeyLike], by_handle: Any, by_key: Any
 
 
 def read_context(
-    source: Session | tuple[Store, KeyLike], *, visible: bool = False, log_order: bool = False, inline_bytes: int = 0
+    source: Session | tuple[Store, KeyLike],
+    *,
+    visible: bool = False,
+    log_order: bool = False,
+    inline_bytes: int = 0,
 ) -> list[ContextEvent]:
-    """The part of a session's log that a model should be sent, in the order in which to send it: live events, with
-    compactions in place of what they cover. `visible` leaves out events of which a model sees nothing. `log_order` keeps the
-    order of the log where there are compactions, which is otherwise by time. Up to `inline_bytes` of artifacts are put back into the contents, those of the newest events first; see `offload_bytes` of Session.append."""
+    """The part of a session's log that a model should be sent, in the order in which to send it: live events,
+    with compactions in place of what they cover. `visible` leaves out events of which a model sees nothing.
+    `log_order` keeps the order of the log where there are compactions, which is otherwise by time. Up to
+    `inline_bytes` of artifacts are put back into the contents, those of the newest events first; see
+    `offload_bytes` of Session.append."""
     flags = (lib.SES_CONTEXT_VISIBLE if visible else 0) | (lib.SES_CONTEXT_LOG_ORDER if log_order else 0)
     options = _ffi.struct("ses_context_options", flags=flags, inline_bytes=inline_bytes)
     opened = _opened(source, lib.ses_context_open, lib.ses_context_open_by_key, "ses_context **", options)
     context = ffi.gc(opened, lib.ses_context_close)
     return [
-        ContextEvent(event_of(lib.ses_context_event(context, at)), _ffi.span(lib.ses_context_content(context, at)))
+        ContextEvent(
+            event_of(lib.ses_context_event(context, at)), _ffi.span(lib.ses_context_content(context, at))
+        )
         for at in range(lib.ses_context_count(context))
     ]
 
@@ -299,7 +331,9 @@ class PendingCall(NamedTuple):
 
 def pending_calls(source: Session | tuple[Store, KeyLike]) -> list[PendingCall]:
     """The function calls of a session's live events without a later response."""
-    opened = _opened(source, lib.ses_pending_open, lib.ses_pending_open_by_key, "ses_pending **", _ffi.plain())
+    opened = _opened(
+        source, lib.ses_pending_open, lib.ses_pending_open_by_key, "ses_pending **", _ffi.plain()
+    )
     pending = ffi.gc(opened, lib.ses_pending_close)
     return list(_pending_of(pending))
 
@@ -308,14 +342,20 @@ def _pending_of(pending: Any) -> Iterator[PendingCall]:
     for at in range(lib.ses_pending_count(pending)):
         call = _function_of(lib.ses_pending_call(pending, at))
         assert call is not None
-        yield PendingCall(call, event_of(lib.ses_pending_event(pending, at)), bool(lib.ses_pending_is_long_running(pending, at)))
+        yield PendingCall(
+            call,
+            event_of(lib.ses_pending_event(pending, at)),
+            bool(lib.ses_pending_is_long_running(pending, at)),
+        )
 
 
 Answerer = Callable[[PendingCall], JsonIn]
 
 
 @ffi.def_extern(error=lib.SES_MISUSE)
-def ses_py_answer(context: Any, call: Any, event: Any, long_running: int, text: Any, length: Any, _error: Any) -> int:
+def ses_py_answer(
+    context: Any, call: Any, event: Any, long_running: int, text: Any, length: Any, _error: Any
+) -> int:
     caught, answer, pointer = ffi.from_handle(context)
 
     def give() -> int:
@@ -343,12 +383,13 @@ def answer_pending_calls(
     responses: Iterable[Function] | None = None,
     lease: int = 0,
 ) -> int:
-    """Answers the function calls of a session that have no response, each once, and returns how many it answered.
+    """Answers the function calls of a session that have no response, each once, and returns how many it
+    answered.
 
-    Without `answer` and `responses`, every call that is not long-running gets the response {"error":"interrupted"}.
-    `responses` are those that the caller already has, by the id of the call, or without an id by its name. `answer` is
-    given each other call, and returns the response, a JSON object, or None to leave the call pending; it must not use the
-    session.
+    Without `answer` and `responses`, every call that is not long-running gets the response
+    {"error":"interrupted"}. `responses` are those that the caller already has, by the id of the call, or
+    without an id by its name. `answer` is given each other call, and returns the response, a JSON object, or
+    None to leave the call pending; it must not use the session.
     """
     given = None if responses is None else list(responses)
     if given == [] and answer is None:
@@ -374,7 +415,8 @@ def answer_pending_calls(
 
 
 def text_cut(text: str, limit: int) -> str:
-    """The longest beginning of a text that has at most `limit` bytes of UTF-8 and whole characters: for a title, say."""
+    """The longest beginning of a text that has at most `limit` bytes of UTF-8 and whole characters: for a
+    title, say."""
     if limit < 0:
         raise errors.InvalidError("limit is negative")
     encoded = _ffi.text_in(text, "the text")
@@ -384,4 +426,6 @@ def text_cut(text: str, limit: int) -> str:
 def output_delta(store: Store, event: JsonIn, agent: str, key: str) -> bytes | None:
     """The delta that saves an agent's final text under a state key, or None if there is nothing to save."""
     text, length = _ffi.json_in(event, "the event")
-    return store._owned(lib.ses_output_delta, text, length, _ffi.encode(agent, "the agent"), _ffi.encode(key, "the state key"))
+    return store._owned(
+        lib.ses_output_delta, text, length, _ffi.encode(agent, "the agent"), _ffi.encode(key, "the state key")
+    )

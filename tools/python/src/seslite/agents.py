@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from .session import Session
 
 HERE_MAX = 50
-"""So many items are read in the thread of the event loop, unless that takes longer than HERE_SECONDS: handing them over to a thread
-takes longer than reading them does."""
+"""So many items are read in the thread of the event loop, unless that takes longer than HERE_SECONDS: handing
+them over to a thread takes longer than reading them does."""
 HERE_SECONDS = 0.005
 TAIL, LAST = Range(newest=16), Range(newest=1)
 """What a pop reads, so that the next pops need not."""
 
 COMPACTION = "compaction"
-"""An event with this member stands in the place of those from its number `first` on: it has the `items` that replaced theirs, and
-in `previous` the number of the compaction that is in force before `first`, or 0. The label of this name has the number of the
-session's newest compaction."""
+"""An event with this member stands in the place of those from its number `first` on: it has the `items` that
+replaced theirs, and in `previous` the number of the compaction that is in force before `first`, or 0. The
+label of this name has the number of the session's newest compaction."""
 
 
-# -------------------------------------------------------------------------------------------------------- items
+# ------------------------------------------------------------------------------------------------------ items
 
 
 def _text_of(part: Any) -> Any:
@@ -55,7 +55,13 @@ def _content_of(item: Any) -> dict[str, Any] | None:
     if not isinstance(item, dict) or item.get("type", "message") != "message":
         return None
     content = item.get("content")
-    texts = [content] if isinstance(content, str) else [_text_of(part) for part in content] if isinstance(content, list) else []
+    texts = (
+        [content]
+        if isinstance(content, str)
+        else [_text_of(part) for part in content]
+        if isinstance(content, list)
+        else []
+    )
     parts = [{"text": text} for text in texts if isinstance(text, str) and text]
     return {"role": "user" if item.get("role") == "user" else "model", "parts": parts} if parts else None
 
@@ -75,7 +81,8 @@ def _event_of(item: Any) -> bytes:
 
 
 class _Stored(NamedTuple):
-    """An item, and where it is: in the event `seq`, or in the compaction `within` there, as its item number `at`."""
+    """An item, and where it is: in the event `seq`, or in the compaction `within` there, as its item number
+    `at`."""
 
     item: Any
     seq: int
@@ -84,19 +91,20 @@ class _Stored(NamedTuple):
     at: int = 0
 
 
-# ----------------------------------------------------------------------------------------------------- sessions
+# --------------------------------------------------------------------------------------------------- sessions
 
 
 class SesliteSession(SessionABC):
     """A conversation: what the SDK's SQLiteSession is, in a store.
 
-    `db_path` is a file, the address of a database, or a Store that is open, which stays open when the session is closed. Sessions
-    of one process that name the same file, with the same options, share one store. Without it the session is in memory.
-    Any tasks, threads and processes may use the same session at the same time.
+    `db_path` is a file, the address of a database, or a Store that is open, which stays open when the session
+    is closed. Sessions of one process that name the same file, with the same options, share one store.
+    Without it the session is in memory. Any tasks, threads and processes may use the same session at the same
+    time.
 
-    The conversation is the session `session_id` of an `app` and a `user`, created by the first add_items. Each item is an event
-    with the member `item`. The texts of messages are its content too, so that Store.search and the command find them. What
-    others append to the session is left out here.
+    The conversation is the session `session_id` of an `app` and a `user`, created by the first add_items.
+    Each item is an event with the member `item`. The texts of messages are its content too, so that
+    Store.search and the command find them. What others append to the session is left out here.
     """
 
     def __init__(
@@ -110,7 +118,9 @@ class SesliteSession(SessionABC):
         **options: Unpack[StoreOptions],
     ) -> None:
         self.session_id = session_id
-        self.session_settings = SessionSettings() if session_settings is None else coerce_session_settings(session_settings)
+        self.session_settings = (
+            SessionSettings() if session_settings is None else coerce_session_settings(session_settings)
+        )
         self._key = Key(app, user, session_id)
         self.db_path = db_path
         self._closed = False
@@ -167,8 +177,11 @@ class SesliteSession(SessionABC):
         self._check_not_closed()
         await write_in_thread(self.store, self.store.delete, self._key)
 
-    async def _get_compaction_snapshot(self, limit: int, *, prune_prefix: Callable[[Any], bool] | None = None) -> Any:
-        """The SDK's protocol by which OpenAIResponsesCompactionSession replaces the newest items by others, all or none."""
+    async def _get_compaction_snapshot(
+        self, limit: int, *, prune_prefix: Callable[[Any], bool] | None = None
+    ) -> Any:
+        """The SDK's protocol by which OpenAIResponsesCompactionSession replaces the newest items by others,
+        all or none."""
         self._check_not_closed()
         own = type(self)
         if own.get_items is not SesliteSession.get_items or own.add_items is not SesliteSession.add_items:
@@ -180,7 +193,9 @@ class SesliteSession(SessionABC):
         async def replace_suffix(start: int, output: list[Any]) -> bool:
             if not found[start:]:
                 return False
-            return await write_in_thread(self.store, self._replace, version, found[start], output, prune_prefix)
+            return await write_in_thread(
+                self.store, self._replace, version, found[start], output, prune_prefix
+            )
 
         return _CompactionSnapshot([each.item for each in found], complete, replace_suffix)
 
@@ -194,7 +209,12 @@ class SesliteSession(SessionABC):
                     if _compacted(session) is not None:
                         return [each.item for each in self._snapshot(limit)[1]]
                     items = session._members(b"item")
-                    if wanted is None or limit is None or len(items) >= limit or session._event_count() < wanted:
+                    if (
+                        wanted is None
+                        or limit is None
+                        or len(items) >= limit
+                        or session._event_count() < wanted
+                    ):
                         return items if limit is None else items[-limit:]
                     wanted *= 2  # some are events of others
             except NotFoundError:
@@ -210,7 +230,8 @@ class SesliteSession(SessionABC):
         self._tail = (added[-1].version, [each.seq for each in added])
 
     def _pop(self) -> Any:
-        """The newest event is taken off if it is an item. Whatever comes in between is noticed by the version."""
+        """The newest event is taken off if it is an item. Whatever comes in between is noticed by the
+        version."""
         while True:
             try:
                 version, numbers = self._tail or self._read_tail()
@@ -259,7 +280,9 @@ class SesliteSession(SessionABC):
         """The items up to the event `last`, newest first."""
         while True:
             if last > newest:
-                with self.store.events(self._key, Range(first_seq=newest + 1, last_seq=last), backward=True) as cursor:
+                with self.store.events(
+                    self._key, Range(first_seq=newest + 1, last_seq=last), backward=True
+                ) as cursor:
                     for event in cursor:
                         loaded = event.load()
                         if "item" in loaded:
@@ -270,7 +293,9 @@ class SesliteSession(SessionABC):
                     yield from self._backward(newest - 1, 0)
                 return
             for index in reversed(range(len(compaction["items"]))):
-                yield _Stored(compaction["items"][index], compaction["first"], compaction["previous"], compaction, index)
+                yield _Stored(
+                    compaction["items"][index], compaction["first"], compaction["previous"], compaction, index
+                )
             last, newest = compaction["first"] - 1, compaction["previous"]
 
     def _compaction(self, seq: int) -> Any:
@@ -281,9 +306,14 @@ class SesliteSession(SessionABC):
         return found[0] if found else None
 
     def _replace(
-        self, version: int, start: _Stored, output: list[Any], prune_prefix: Callable[[Any], bool] | None = None
+        self,
+        version: int,
+        start: _Stored,
+        output: list[Any],
+        prune_prefix: Callable[[Any], bool] | None = None,
     ) -> bool:
-        """Puts items in the place of `start` and all after it. Returns False if the session has changed since `version`."""
+        """Puts items in the place of `start` and all after it. Returns False if the session has changed since
+        `version`."""
         kept = [] if start.within is None else start.within["items"][: start.at]
         compaction = {"first": start.seq, "items": [*kept, *output], "previous": start.previous}
         try:
@@ -291,7 +321,9 @@ class SesliteSession(SessionABC):
                 if session.version != version:
                     return False
                 label = str(session.last_seq + 1)
-                appended = session.append({COMPACTION: compaction, "author": "assistant"}, labels={COMPACTION: label})
+                appended = session.append(
+                    {COMPACTION: compaction, "author": "assistant"}, labels={COMPACTION: label}
+                )
         except (StaleError, NotFoundError):
             return False
         if prune_prefix is not None:
@@ -299,7 +331,8 @@ class SesliteSession(SessionABC):
         return True
 
     def _prune(self, expired: Callable[[Any], bool], newest: int) -> None:
-        """Deletes the oldest events for good, up to the first item that has not expired. `newest` is the newest compaction."""
+        """Deletes the oldest events for good, up to the first item that has not expired. `newest` is the
+        newest compaction."""
         if newest < 2:
             return
         in_force, seq = {}, newest
@@ -308,7 +341,9 @@ class SesliteSession(SessionABC):
         last = 0
         with self.store.events(self._key, Range(last_seq=newest - 1)) as cursor:
             for event in cursor:
-                if not any(each["first"] <= event.seq < seq for seq, each in in_force.items()):  # else another stands for it
+                if not any(
+                    each["first"] <= event.seq < seq for seq, each in in_force.items()
+                ):  # else another stands for it
                     loaded = event.load()
                     items = [loaded["item"]] if "item" in loaded else in_force.get(event.seq, {}).get("items")
                     if items is None or not all(expired(item) for item in items):

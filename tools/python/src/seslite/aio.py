@@ -38,17 +38,18 @@ async def _alone(function: Callable[[], T]) -> T:
 
 
 class AsyncStore:
-    """A store whose calls are awaited. `store` is the one beneath; `run` awaits any call on it, or on a session, and `read`
-    one that only reads:
+    """A store whose calls are awaited. `store` is the one beneath; `run` awaits any call on it, or on a
+    session, and `read` one that only reads:
 
     await store.run(session.append, event)
     events = await store.read(pending_calls, session)
 
-    `threads` calls of `run` and as many of `read` are under way at a time, so reads never wait for writes that wait for the
-    file's lock. Calls that wait for leases have threads of their own.
+    `threads` calls of `run` and as many of `read` are under way at a time, so reads never wait for writes
+    that wait for the file's lock. Calls that wait for leases have threads of their own.
 
-    When a task is cancelled, its call ends within some milliseconds, and then the task does. The result of the call is lost, so
-    a write may have happened or not. A second cancellation does not wait for the call. A task's limits() count for its calls.
+    When a task is cancelled, its call ends within some milliseconds, and then the task does. The result of
+    the call is lost, so a write may have happened or not. A second cancellation does not wait for the call. A
+    task's limits() count for its calls.
     """
 
     def __init__(self, store: Store, *, threads: int = 8) -> None:
@@ -56,7 +57,9 @@ class AsyncStore:
         self._threads = StoreThreads(threads)
 
     @classmethod
-    async def open(cls, path: str | os.PathLike[str], *, threads: int = 8, **options: Unpack[StoreOptions]) -> AsyncStore:
+    async def open(
+        cls, path: str | os.PathLike[str], *, threads: int = 8, **options: Unpack[StoreOptions]
+    ) -> AsyncStore:
         """Opens a store, with the options of Store."""
         return cls(await _alone(lambda: Store(path, **options)), threads=threads)
 
@@ -192,7 +195,8 @@ class AsyncStore:
         return await self.run(self.store.artifact_delete, key, name, **options)
 
     async def lease_take(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> Lease:
-        """Takes a session's turn. If the task is cancelled, the wait ends, and a lease granted too late is released."""
+        """Takes a session's turn. If the task is cancelled, the wait ends, and a lease granted too late is
+        released."""
 
         def take() -> Lease:
             return self.store.lease_take(key, owner, duration_us=duration_us, wait_ms=wait_ms)
@@ -207,7 +211,9 @@ class AsyncStore:
             await self.run(self.store.lease_release, key, taken.token)
 
     @asynccontextmanager
-    async def lease(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> AsyncIterator[Lease]:
+    async def lease(
+        self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0
+    ) -> AsyncIterator[Lease]:
         """Holds a session's turn for an `async with` block."""
         taken = await self.lease_take(key, owner, duration_us=duration_us, wait_ms=wait_ms)
         try:
@@ -223,13 +229,18 @@ class AsyncStore:
         responses: Iterable[Function] | None = None,
         lease: int = 0,
     ) -> int:
-        """As answer_pending_calls, with a coroutine that runs the tools. It is awaited for one call after another, without a
-        thread, and may use the session. Then all answers are stored at once. Calls that were added meanwhile come after them."""
+        """As answer_pending_calls, with a coroutine that runs the tools. It is awaited for one call after
+        another, without a thread, and may use the session. Then all answers are stored at once. Calls that
+        were added meanwhile come after them."""
         given = None if responses is None else list(responses)
         of = source if isinstance(source, Session) else (self.store, source)
         if answer is None:
             return await self.run(answer_pending_calls, of, responses=given, lease=lease)
-        unasked = [each for each in await self.read(pending_calls, of) if not any(_answers(one, each) for one in given or ())]
+        unasked = [
+            each
+            for each in await self.read(pending_calls, of)
+            if not any(_answers(one, each) for one in given or ())
+        ]
         answers: defaultdict[Any, list[JsonIn]] = defaultdict(list)
         answered = 0
 
@@ -237,7 +248,9 @@ class AsyncStore:
             found = answers[_name_of(pending)]
             if not found:
                 unasked.append(pending)
-            return found.pop(0) if found and found[0] is not None else None  # one that is left pending stays known
+            return (
+                found.pop(0) if found and found[0] is not None else None
+            )  # one that is left pending stays known
 
         while True:
             for each in unasked:
@@ -318,8 +331,9 @@ def _answers(response: Function, pending: PendingCall) -> bool:
 
 
 class AsyncFollower:
-    """Gives events as they are appended: `async for event in follower`. It belongs to the loop that it was opened in. A task that
-    waits ends when it is cancelled; it hears of Limits.cancel() only with the next event."""
+    """Gives events as they are appended: `async for event in follower`. It belongs to the loop that it was
+    opened in. A task that waits ends when it is cancelled; it hears of Limits.cancel() only with the next
+    event."""
 
     def __init__(self, store: AsyncStore, follower: Follower, reading: int, writing: int) -> None:
         self._store = store

@@ -123,7 +123,9 @@ def _reader(source: Any) -> Callable[[int], Any]:
     return read
 
 
-def _save(run: Callable[..., int], function: Any, new: NewArtifact, *results: Any, anyway: bool = False) -> None:
+def _save(
+    run: Callable[..., int], function: Any, new: NewArtifact, *results: Any, anyway: bool = False
+) -> None:
     """A call that saves an artifact."""
     keep: list[Any] = []
     kind = new.kind or ("text" if isinstance(new.data, str) else "bytes")
@@ -147,7 +149,9 @@ def _save(run: Callable[..., int], function: Any, new: NewArtifact, *results: An
     with Caught() as caught:
         data: Any = NULL
         if isinstance(new.data, (str, bytes, bytearray, memoryview)):
-            data = ffi.from_buffer(_ffi.text_in(new.data, "the artifact") if isinstance(new.data, str) else new.data)
+            data = ffi.from_buffer(
+                _ffi.text_in(new.data, "the artifact") if isinstance(new.data, str) else new.data
+            )
             if new.size not in (None, len(data)):
                 raise errors.InvalidError(f"the artifact has {len(data)} bytes in place of {new.size}")
             length = len(data)
@@ -158,8 +162,9 @@ def _save(run: Callable[..., int], function: Any, new: NewArtifact, *results: An
 
 
 class Artifacts(_ffi.Handle):
-    """Artifacts for appends to one session: each append saves them in its transaction, and names their versions in the event's
-    `actions.artifactDelta`. After an append that failed, give the same list to the next try: nothing is read again."""
+    """Artifacts for appends to one session: each append saves them in its transaction, and names their
+    versions in the event's `actions.artifactDelta`. After an append that failed, give the same list to the
+    next try: nothing is read again."""
 
     __slots__ = ()
     _what = "list of artifacts"
@@ -174,7 +179,8 @@ class Artifacts(_ffi.Handle):
         _save(self._run, lib.ses_artifacts_add, NewArtifact(name, data, **options))
 
     def offload(self, size: int) -> None:
-        """Makes an artifact of each inline data of the event with more than `size` bytes. Its part refers to the artifact."""
+        """Makes an artifact of each inline data of the event with more than `size` bytes. Its part refers to
+        the artifact."""
         self._run(lib.ses_artifacts_offload, size)
 
     @property
@@ -188,7 +194,9 @@ class Artifacts(_ffi.Handle):
 
 
 def attached(
-    source: Session | tuple[Store, KeyLike], artifacts: Artifacts | Iterable[NewArtifact] | None, offload_bytes: int | None
+    source: Session | tuple[Store, KeyLike],
+    artifacts: Artifacts | Iterable[NewArtifact] | None,
+    offload_bytes: int | None,
 ) -> AbstractContextManager[Any]:
     """What an append is given: a list of the library, or None."""
     if artifacts is None and offload_bytes is None:
@@ -198,7 +206,9 @@ def attached(
 
 @contextmanager
 def _attached(
-    source: Session | tuple[Store, KeyLike], artifacts: Artifacts | Iterable[NewArtifact] | None, offload_bytes: int | None
+    source: Session | tuple[Store, KeyLike],
+    artifacts: Artifacts | Iterable[NewArtifact] | None,
+    offload_bytes: int | None,
 ) -> Iterator[Any]:
     if isinstance(artifacts, Artifacts):
         if offload_bytes is not None:
@@ -225,10 +235,12 @@ class _Opened(_ffi.Handle):
 
 
 class Artifact(_ffi.Unique, io.RawIOBase):
-    """An open artifact: a file of bytes that is read and sought without a buffer. `info` says which version it is.
+    """An open artifact: a file of bytes that is read and sought without a buffer. `info` says which version
+    it is.
 
-    Read large portions, or through io.BufferedReader: each read is a call. When all bytes were read in order, the last read
-    raises CorruptError if they do not have their hash. Use it in one thread at a time, and close it.
+    Read large portions, or through io.BufferedReader: each read is a call. When all bytes were read in order,
+    the last read raises CorruptError if they do not have their hash. Use it in one thread at a time, and
+    close it.
     """
 
     _what = "artifact"
@@ -301,7 +313,9 @@ def _listed(run: Callable[..., int], function: Any, *name: bytes) -> Iterator[Ar
         made = ffi.new("ses_artifact_list **")
         run(function, *name, options, made)
         page = ffi.gc(made[0], lib.ses_artifact_list_close)
-        found = [_info_of(lib.ses_artifact_list_at(page, at)) for at in range(lib.ses_artifact_list_count(page))]
+        found = [
+            _info_of(lib.ses_artifact_list_at(page, at)) for at in range(lib.ses_artifact_list_count(page))
+        ]
         yield from found
         if not lib.ses_artifact_list_more(page):
             return
@@ -332,17 +346,21 @@ class OfSession:
     __slots__ = ()
     _run: Any
 
-    def artifact_save(self, name: str, data: ArtifactData, *, anyway: bool = False, **options: Unpack[ArtifactOptions]) -> int:
-        """Saves the next version of an artifact, and returns its number: a str as a text; or bytes, at once, from an open file, or
-        piece by piece. `options` are the other fields of NewArtifact. An artifact whose name begins with "user:" belongs to the
-        user, whose sessions all see it. With `anyway` the session need not exist."""
+    def artifact_save(
+        self, name: str, data: ArtifactData, *, anyway: bool = False, **options: Unpack[ArtifactOptions]
+    ) -> int:
+        """Saves the next version of an artifact, and returns its number: a str as a text; or bytes, at once,
+        from an open file, or piece by piece. `options` are the other fields of NewArtifact. An artifact whose
+        name begins with "user:" belongs to the user, whose sessions all see it. With `anyway` the session
+        need not exist."""
         version = ffi.new("int64_t *")
         _save(self._run, lib.ses_artifact_save, NewArtifact(name, data, **options), version, anyway=anyway)
         return version[0]
 
     def artifact_open(self, name: str, *, version: int | None = None, stored: bool = False) -> Artifact:
-        """Opens a version for reading; None: the newest. A reference to another artifact opens that one, and the tombstone of a
-        rewind counts as absent, unless `stored` is set. NotFoundError: there is no such artifact."""
+        """Opens a version for reading; None: the newest. A reference to another artifact opens that one, and
+        the tombstone of a rewind counts as absent, unless `stored` is set. NotFoundError: there is no such
+        artifact."""
         return _open(self._run, lib.ses_artifact_open, name, version, stored)
 
     def artifact_read(self, name: str, *, version: int | None = None, stored: bool = False) -> bytes:
@@ -356,7 +374,8 @@ class OfSession:
             return artifact.info
 
     def artifacts(self) -> Iterator[ArtifactInfo]:
-        """The artifacts of the session and of its user, each with its newest version, in the order of their names."""
+        """The artifacts of the session and of its user, each with its newest version, in the order of their
+        names."""
         return _listed(self._run, lib.ses_artifact_names)
 
     def artifact_versions(self, name: str) -> Iterator[ArtifactInfo]:
@@ -368,9 +387,9 @@ class OfSession:
         return _delete(self._run, lib.ses_artifact_delete, name, secure)
 
     def artifact_inline(self, event: JsonIn, *, size: int = 0) -> bytes | None:
-        """The JSON of an event of the session with the bytes of artifacts in place of references to them, for programs that do not
-        read artifacts: this undoes `offload_bytes` of append. `size` bytes of artifacts at most; 0: any number. None: all
-        references stay, or there are none."""
+        """The JSON of an event of the session with the bytes of artifacts in place of references to them, for
+        programs that do not read artifacts: this undoes `offload_bytes` of append. `size` bytes of artifacts
+        at most; 0: any number. None: all references stay, or there are none."""
         return _inline(self._run, lib.ses_artifact_inline, event, size)
 
 
@@ -380,42 +399,62 @@ class OfStore:
     _by_key: Any
 
     def artifact_save(
-        self, key: KeyLike, name: str, data: ArtifactData, *, anyway: bool = False, **options: Unpack[ArtifactOptions]
+        self,
+        key: KeyLike,
+        name: str,
+        data: ArtifactData,
+        *,
+        anyway: bool = False,
+        **options: Unpack[ArtifactOptions],
     ) -> int:
-        """Saves the next version of an artifact, and returns its number. See Session.artifact_save. Without a session in the key
-        it is the user's, and "user:" is put in front of its name."""
+        """Saves the next version of an artifact, and returns its number. See Session.artifact_save. Without a
+        session in the key it is the user's, and "user:" is put in front of its name."""
         version = ffi.new("int64_t *")
-        _save(self._by_key(key), lib.ses_artifact_save_by_key, NewArtifact(name, data, **options), version, anyway=anyway)
+        _save(
+            self._by_key(key),
+            lib.ses_artifact_save_by_key,
+            NewArtifact(name, data, **options),
+            version,
+            anyway=anyway,
+        )
         return version[0]
 
-    def artifact_open(self, key: KeyLike, name: str, *, version: int | None = None, stored: bool = False) -> Artifact:
+    def artifact_open(
+        self, key: KeyLike, name: str, *, version: int | None = None, stored: bool = False
+    ) -> Artifact:
         """Opens a version for reading. See Session.artifact_open."""
         return _open(self._by_key(key), lib.ses_artifact_open_by_key, name, version, stored)
 
-    def artifact_read(self, key: KeyLike, name: str, *, version: int | None = None, stored: bool = False) -> bytes:
+    def artifact_read(
+        self, key: KeyLike, name: str, *, version: int | None = None, stored: bool = False
+    ) -> bytes:
         """The bytes of a version. See Session.artifact_open."""
         with self.artifact_open(key, name, version=version, stored=stored) as artifact:
             return artifact.readall()
 
-    def artifact_info(self, key: KeyLike, name: str, *, version: int | None = None, stored: bool = False) -> ArtifactInfo:
+    def artifact_info(
+        self, key: KeyLike, name: str, *, version: int | None = None, stored: bool = False
+    ) -> ArtifactInfo:
         """What is known of a version. See Session.artifact_open."""
         with self.artifact_open(key, name, version=version, stored=stored) as artifact:
             return artifact.info
 
     def artifacts(self, key: KeyLike) -> Iterator[ArtifactInfo]:
-        """The artifacts of a session and of its user, each with its newest version, in the order of their names. Without a
-        session in the key: only the user's."""
+        """The artifacts of a session and of its user, each with its newest version, in the order of their
+        names. Without a session in the key: only the user's."""
         return _listed(self._by_key(key), lib.ses_artifact_names_by_key)
 
     def artifact_versions(self, key: KeyLike, name: str) -> Iterator[ArtifactInfo]:
         """The versions of one artifact, the oldest first."""
-        return _listed(self._by_key(key), lib.ses_artifact_versions_by_key, _ffi.encode(name, "the artifact's name"))
+        return _listed(
+            self._by_key(key), lib.ses_artifact_versions_by_key, _ffi.encode(name, "the artifact's name")
+        )
 
     def artifact_delete(self, key: KeyLike, name: str, *, secure: bool = False) -> Deleted:
         """Deletes all versions of an artifact. It is not an error if there are none."""
         return _delete(self._by_key(key), lib.ses_artifact_delete_by_key, name, secure)
 
     def artifact_inline(self, key: KeyLike, event: JsonIn, *, size: int = 0) -> bytes | None:
-        """The JSON of an event with the bytes of artifacts in place of references to them. See Session.artifact_inline. The session
-        need not exist."""
+        """The JSON of an event with the bytes of artifacts in place of references to them. See
+        Session.artifact_inline. The session need not exist."""
         return _inline(self._by_key(key), lib.ses_artifact_inline_by_key, event, size)

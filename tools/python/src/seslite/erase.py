@@ -15,11 +15,12 @@ from .values import Erased, erased_of
 class RedactOptions(TypedDict, total=False):
     """How to redact.
 
-    `state`: also the values that the events have set. `names`: with `state` and `find`, and of all events: also removes state
-    keys, the title and labels in whose names something is found. `forks`: also copies of the events in other sessions of the app.
-    `secure`: nothing of it remains in the file. `dry_run`: only counts. `text`: in place of a text; default "[redacted]".
-    `content`: in place of the content of one event. `find`: only what it finds is replaced, a text or a compiled pattern.
-    `version` and `anyway`: as for Store.cut; a handle has its own version.
+    `state`: also the values that the events have set. `names`: with `state` and `find`, and of all events:
+    also removes state keys, the title and labels in whose names something is found. `forks`: also copies of
+    the events in other sessions of the app. `secure`: nothing of it remains in the file. `dry_run`: only
+    counts. `text`: in place of a text; default "[redacted]". `content`: in place of the content of one event.
+    `find`: only what it finds is replaced, a text or a compiled pattern. `version` and `anyway`: as for
+    Store.cut; a handle has its own version.
     """
 
     state: bool
@@ -106,7 +107,7 @@ def redact(
     return erased_of(erased, code == lib.SES_MORE)
 
 
-# ------------------------------------------------------------------------------------------------------- finding
+# ---------------------------------------------------------------------------------------------------- finding
 
 FOUND = {
     lib.SES_FOUND_ID: "id",
@@ -128,7 +129,8 @@ class Finding(NamedTuple):
     """A place in which Store.find found something."""
 
     kind: str
-    """id, parent, title, label, key, value, initial, base, event, artifact or bytes: see ses_found of the header."""
+    """id, parent, title, label, key, value, initial, base, event, artifact or bytes: see ses_found of the
+    header."""
     app: str
     user: str | None
     """None: it belongs to the app."""
@@ -180,9 +182,10 @@ class Find:
         ignore_case: bool = False,
         limit: int | None = None,
     ) -> Iterator[Finding]:
-        """Finds a text, or what a compiled pattern matches, wherever the store, an `app`, a `user` of it or a `session` has it: in
-        ids, titles, labels, state and the names of its keys, events and artifacts. A request of somebody who asks for their data
-        begins with it. `ignore_case` is about ASCII letters in a text. The findings are read page by page.
+        """Finds a text, or what a compiled pattern matches, wherever the store, an `app`, a `user` of it or a
+        `session` has it: in ids, titles, labels, state and the names of its keys, events and artifacts. A
+        request of somebody who asks for their data begins with it. `ignore_case` is about ASCII letters in a
+        text. The findings are read page by page.
         """
         token: str | None = None
         while limit is None or limit > 0:
@@ -204,7 +207,9 @@ class Find:
         whats = ("the app", "the user", "the session's id")
         scope: Any = NULL
         if any(name is not None for name in names):
-            scope = ffi.new("ses_key *", [_ffi.c_text(name, what, keep) for name, what in zip(names, whats, strict=True)])
+            scope = ffi.new(
+                "ses_key *", [_ffi.c_text(name, what, keep) for name, what in zip(names, whats, strict=True)]
+            )
         text, length = (NULL, 0)
         if isinstance(wanted, str):
             text = _ffi.text_in(wanted, "the text")
@@ -223,5 +228,7 @@ class Find:
                 options.find, options.find_context = lib.ses_py_find, context
             self._run(lib.ses_store_find, scope, text, length, options, made)
         findings = ffi.gc(made[0], lib.ses_findings_close)
-        page = [_finding_of(lib.ses_findings_at(findings, at)) for at in range(lib.ses_findings_count(findings))]
+        page = [
+            _finding_of(lib.ses_findings_at(findings, at)) for at in range(lib.ses_findings_count(findings))
+        ]
         return page, _ffi.string(lib.ses_findings_token(findings))

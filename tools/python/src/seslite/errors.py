@@ -43,7 +43,8 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class MisuseError(Error):
-    """The call is wrong: a closed object, one that another thread uses, a store of the process that forked."""
+    """The call is wrong: a closed object, one that another thread uses, a store of the process that
+    forked."""
 
     code, name = -2, "SES_MISUSE"
 
@@ -127,8 +128,8 @@ class LimitError(Error, ValueError):
 
 
 class CallInterruptedError(Error):
-    """The call was cancelled, or its time was over while it worked (see Limits); or Store.interrupt or Store.close was called
-    while it read or waited."""
+    """The call was cancelled, or its time was over while it worked (see Limits); or Store.interrupt or
+    Store.close was called while it read or waited."""
 
     code, name = -16, "SES_INTERRUPTED"
 
@@ -162,8 +163,8 @@ class OutcomeUnknownError(Error):
 
     code, name = -21, "SES_UNKNOWN"
     made_ids: tuple[str, ...] = ()
-    """Of an append, for each event: the id that the library made, or "". Send the event again with it in front:
-    `{"id": made_id, **event}`."""
+    """Of an append, for each event: the id that the library made, or "". Send the event again with it in
+    front: `{"id": made_id, **event}`."""
 
 
 class LeasedError(Error):

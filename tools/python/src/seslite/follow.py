@@ -17,7 +17,8 @@ SLICE_MS = 200  # a call that waits gives way to signals (control-C) as often
 
 
 class ResetError(errors.Error):
-    """Events that were not given yet, or had been given, are gone: read the session again. The follower goes on."""
+    """Events that were not given yet, or had been given, are gone: read the session again. The follower goes
+    on."""
 
     code, name = lib.SES_RESET, "SES_RESET"
 
@@ -37,10 +38,21 @@ class Follower(_ffi.Handle):
     __slots__ = ("_store", "_woken", "_waking")
     _what = "follower"
 
-    def __init__(self, store: Store, key: Key, *, new: bool, after_seq: int | None, place: str | None, notify_fd: int = -1) -> None:
+    def __init__(
+        self,
+        store: Store,
+        key: Key,
+        *,
+        new: bool,
+        after_seq: int | None,
+        place: str | None,
+        notify_fd: int = -1,
+    ) -> None:
         self._store = store
         self._woken = False
-        self._waking = threading.Lock()  # wake() comes from any thread, so close() must not free the follower under it
+        self._waking = (
+            threading.Lock()
+        )  # wake() comes from any thread, so close() must not free the follower under it
         keep: list[Any] = []
         options = _ffi.struct(
             "ses_follow_options",
@@ -56,12 +68,16 @@ class Follower(_ffi.Handle):
         super().__init__(made[0], _ffi.limited(lib.ses_follower_close))
 
     def next(self, timeout: float | None = None) -> Event | None:
-        """The next event; waits that many seconds for it, or forever if None. Returns None when the time has passed, or wake()
-        was called. Raises ResetError when events are gone."""
+        """The next event; waits that many seconds for it, or forever if None. Returns None when the time has
+        passed, or wake() was called. Raises ResetError when events are gone."""
         end = None if timeout is None else time.monotonic() + timeout
         event = ffi.new("const ses_event **")
         while True:
-            left = SLICE_MS if end is None else max(0, min(SLICE_MS, int((end - time.monotonic()) * 1000 + 0.999)))
+            left = (
+                SLICE_MS
+                if end is None
+                else max(0, min(SLICE_MS, int((end - time.monotonic()) * 1000 + 0.999)))
+            )
             with self._guard:
                 code = _ffi.call(lib.ses_follower_next, self._live(), left, event)
                 if code == lib.SES_ROW:

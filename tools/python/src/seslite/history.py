@@ -1,4 +1,5 @@
-"""The calls of a store on the log of a session: points, rewinds, cuts, forks; and what keeps a store small."""
+"""The calls of a store on the log of a session: points, rewinds, cuts, forks; and what keeps a store
+small."""
 
 from __future__ import annotations
 
@@ -41,14 +42,21 @@ class History:
         anyway: bool = False,
         artifact_delta: JsonIn = None,
     ) -> Appended:
-        """Takes back everything after the point, by appending an event. `unchanged`: there was nothing to take back."""
+        """Takes back everything after the point, by appending an event. `unchanged`: there was nothing to
+        take back."""
         run, at = self._by_key(key), _calls.point_of(point)
-        return _calls.rewind(run, lib.ses_rewind_by_key, at, version=version, anyway=anyway, artifact_delta=artifact_delta)
+        return _calls.rewind(
+            run, lib.ses_rewind_by_key, at, version=version, anyway=anyway, artifact_delta=artifact_delta
+        )
 
-    def redo(self, key: KeyLike, *, version: int | None = None, anyway: bool = False, artifact_delta: JsonIn = None) -> Appended:
+    def redo(
+        self, key: KeyLike, *, version: int | None = None, anyway: bool = False, artifact_delta: JsonIn = None
+    ) -> Appended:
         """Takes the newest rewind back. `unchanged`: there was nothing to redo."""
         run = self._by_key(key)
-        return _calls.rewind(run, lib.ses_redo_by_key, version=version, anyway=anyway, artifact_delta=artifact_delta)
+        return _calls.rewind(
+            run, lib.ses_redo_by_key, version=version, anyway=anyway, artifact_delta=artifact_delta
+        )
 
     def cut(
         self,
@@ -62,17 +70,30 @@ class History:
     ) -> Deleted:
         """Deletes the events after the point for good. With `receipt`, the result has one."""
         run = self._by_key(key)
-        return _calls.cut(run, lib.ses_cut_by_key, point, version=version, anyway=anyway, secure=secure, receipt=receipt)
+        return _calls.cut(
+            run, lib.ses_cut_by_key, point, version=version, anyway=anyway, secure=secure, receipt=receipt
+        )
 
-    def redact(self, key: KeyLike, seqs: Iterable[int] | None = None, **options: Unpack[RedactOptions]) -> Erased:
+    def redact(
+        self, key: KeyLike, seqs: Iterable[int] | None = None, **options: Unpack[RedactOptions]
+    ) -> Erased:
         """Redacts events, by their numbers, or all of them; see seslite.erase.RedactOptions."""
         return redact(self._by_key(key), lib.ses_redact_by_key, seqs, **options)
 
     def pop(
-        self, key: KeyLike, point: Point | None = None, *, version: int | None = None, anyway: bool = False, secure: bool = False
+        self,
+        key: KeyLike,
+        point: Point | None = None,
+        *,
+        version: int | None = None,
+        anyway: bool = False,
+        secure: bool = False,
     ) -> Popped:
-        """Deletes the events after the point for good, and returns them. No two callers get the same event."""
-        return _calls.pop(self._by_key(key), lib.ses_pop_by_key, point, version=version, anyway=anyway, secure=secure)
+        """Deletes the events after the point for good, and returns them. No two callers get the same
+        event."""
+        return _calls.pop(
+            self._by_key(key), lib.ses_pop_by_key, point, version=version, anyway=anyway, secure=secure
+        )
 
     def fork(
         self,
@@ -89,8 +110,15 @@ class History:
         `expires_us` is given; seslite.NEVER is for one that does not."""
         run, store = self._by_key(key), cast("Store", self)
         return _calls.fork(
-            run, lib.ses_fork_by_key, store, to, point,
-            other_user=other_user, events=events, created_us=created_us, expires_us=expires_us,
+            run,
+            lib.ses_fork_by_key,
+            store,
+            to,
+            point,
+            other_user=other_user,
+            events=events,
+            created_us=created_us,
+            expires_us=expires_us,
         )
 
     def prune(
@@ -133,8 +161,9 @@ class History:
     ) -> Deleted:
         """Deletes the sessions whose time has come, in steps: again while `more` is set.
 
-        With `dry_run` it deletes nothing, and returns how many all steps would delete. With `by_change` the sessions that
-        `sessions_per_user` keeps are those last written to by the store's clock, whatever times their events have.
+        With `dry_run` it deletes nothing, and returns how many all steps would delete. With `by_change` the
+        sessions that `sessions_per_user` keeps are those last written to by the store's clock, whatever times
+        their events have.
         """
         keep: list[Any] = []
         options = _ffi.struct(

@@ -19,11 +19,14 @@ class Leases:
     limits: Any
 
     def lease_take(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> Lease:
-        """Takes a session's turn for an owner; waits while another has it. `wait_ms` below 0: it does not wait."""
+        """Takes a session's turn for an owner; waits while another has it. `wait_ms` below 0: it does not
+        wait."""
         waits, wait = self._state.waits, object()
         try:
             waits.add(wait)
-            return _calls.lease(self._by_key(key), lib.ses_lease_take, _ffi.encode(owner, "the owner"), duration_us, wait_ms)
+            return _calls.lease(
+                self._by_key(key), lib.ses_lease_take, _ffi.encode(owner, "the owner"), duration_us, wait_ms
+            )
         finally:
             waits.discard(wait)
 

@@ -23,15 +23,17 @@ def milliseconds(timeout: float | None) -> int:
 
 
 class Limits(_ffi.Unique):
-    """Limits of the calls that are made within its `with` block, by the thread or the asyncio task that entered it, on any
-    store. Store.limits makes one. Any number of threads and tasks may enter the same one, at the same time too.
+    """Limits of the calls that are made within its `with` block, by the thread or the asyncio task that
+    entered it, on any store. Store.limits makes one. Any number of threads and tasks may enter the same one,
+    at the same time too.
 
-    A call takes at most `timeout` seconds. After that, or once any thread calls cancel(), it ends within some milliseconds,
-    and nothing has changed: with BusyError if its time was over while it waited for others, otherwise with
-    CallInterruptedError. A commit that has begun is waited for, so that the result of a call is always true. A cursor or a
-    follower that is opened within keeps the limits for each of its calls.
+    A call takes at most `timeout` seconds. After that, or once any thread calls cancel(), it ends within some
+    milliseconds, and nothing has changed: with BusyError if its time was over while it waited for others,
+    otherwise with CallInterruptedError. A commit that has begun is waited for, so that the result of a call
+    is always true. A cursor or a follower that is opened within keeps the limits for each of its calls.
 
-    A block that is made within another has the outer timeout, unless it gives its own, and ends with the outer cancel().
+    A block that is made within another has the outer timeout, unless it gives its own, and ends with the
+    outer cancel().
     """
 
     __slots__ = ("_pointer", "_timeout_ms", "_cancelled", "_inner", "__weakref__")
@@ -50,7 +52,8 @@ class Limits(_ffi.Unique):
             outer._add(self)
 
     def _add(self, made: Limits) -> None:
-        """Dictionaries change and are copied in one step, so that no lock is needed, which a signal handler could not take."""
+        """Dictionaries change and are copied in one step, so that no lock is needed, which a signal handler
+        could not take."""
         inner = self._inner
         inner[weakref.ref(made, lambda gone: inner.pop(gone, None))] = None
         if self._cancelled:
@@ -65,8 +68,9 @@ class Limits(_ffi.Unique):
         return self._cancelled
 
     def cancel(self) -> None:
-        """Ends the calls that have these limits: those under way, and those that begin before reset(). Any thread may call it.
-        (Python runs signal handlers between the calls of its main thread, so a handler ends those of the other threads.)"""
+        """Ends the calls that have these limits: those under way, and those that begin before reset(). Any
+        thread may call it. (Python runs signal handlers between the calls of its main thread, so a handler
+        ends those of the other threads.)"""
         self._cancelled = True
         lib.ses_cancel_pull(self._pointer)
         for made in self._made_within():

@@ -1,4 +1,5 @@
-"""What a store has: sessions page by page, the names of apps and users, the events of a session one by one."""
+"""What a store has: sessions page by page, the names of apps and users, the events of a session one by
+one."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
     from .store import Store
 
 ORDERS = {
-    "newest": lib.SES_ORDER_NEWEST, "oldest": lib.SES_ORDER_OLDEST, "created": lib.SES_ORDER_CREATED, "changed": lib.SES_ORDER_CHANGED,
+    "newest": lib.SES_ORDER_NEWEST,
+    "oldest": lib.SES_ORDER_OLDEST,
+    "created": lib.SES_ORDER_CREATED,
+    "changed": lib.SES_ORDER_CHANGED,
 }
 
 
@@ -59,7 +63,11 @@ class Cursor(_ffi.Handle):
     def __init__(self, store: Store, key: Key, events: Range | None, backward: bool) -> None:
         self._store = store
         made = ffi.new("ses_cursor **")
-        options = _ffi.struct("ses_cursor_options", flags=lib.SES_CURSOR_BACKWARD if backward else 0, range=None if events is None else events.c)
+        options = _ffi.struct(
+            "ses_cursor_options",
+            flags=lib.SES_CURSOR_BACKWARD if backward else 0,
+            range=None if events is None else events.c,
+        )
         store._run_key(key, lib.ses_cursor_open, options, made)
         super().__init__(made[0], _ffi.limited(_close_cursor))
 
@@ -107,8 +115,8 @@ class Lists:
         state: bool = True,
         filter: Filter | None = None,
     ) -> Page:
-        """One page of sessions, with their state and without events. `order` is "newest", "oldest", "created", or
-        "changed": last written first, by the store's clock."""
+        """One page of sessions, with their state and without events. `order` is "newest", "oldest",
+        "created", or "changed": last written first, by the store's clock."""
         from .session import Session
 
         owner = self._page(app, user, order, limit, token, state, filter)
@@ -122,7 +130,14 @@ class Lists:
         return page
 
     def _page(
-        self, app: str, user: str | None, order: str, limit: int, token: str | None, state: bool, filter: Filter | None
+        self,
+        app: str,
+        user: str | None,
+        order: str,
+        limit: int,
+        token: str | None,
+        state: bool,
+        filter: Filter | None,
     ) -> Any:
         """A page of the library, which ends with the last that refers to it."""
         if order not in ORDERS:
@@ -141,9 +156,11 @@ class Lists:
         self._run(lib.ses_list, *names, options, made)
         return ffi.gc(made[0], lib.ses_page_close)
 
-    def _summaries(self, app: str, user: str | None, limit: int, *, but: dict[str, str | None]) -> Iterator[Summary]:
-        """All sessions, each exactly once even during writes: in order of creation, `limit` at a time. Those are left out that
-        have one of the labels, with the value that is given, if one is."""
+    def _summaries(
+        self, app: str, user: str | None, limit: int, *, but: dict[str, str | None]
+    ) -> Iterator[Summary]:
+        """All sessions, each exactly once even during writes: in order of creation, `limit` at a time. Those
+        are left out that have one of the labels, with the value that is given, if one is."""
         from .session import summaries_of
 
         token = None
@@ -156,7 +173,13 @@ class Lists:
                 return
 
     def sessions(
-        self, app: str, user: str | None = None, *, order: str = "created", state: bool = True, filter: Filter | None = None
+        self,
+        app: str,
+        user: str | None = None,
+        *,
+        order: str = "created",
+        state: bool = True,
+        filter: Filter | None = None,
     ) -> Iterator[Session]:
         """All sessions, page by page."""
         token = None
@@ -187,12 +210,16 @@ class Lists:
         while True:
             keep: list[Any] = []
             options = _ffi.struct(
-                "ses_names_options", after=_ffi.c_text(after, "the name", keep), prefix=_ffi.c_text(prefix, "the prefix", keep)
+                "ses_names_options",
+                after=_ffi.c_text(after, "the name", keep),
+                prefix=_ffi.c_text(prefix, "the prefix", keep),
             )
             made = ffi.new("ses_names **")
             self._run(function, *owner, options, made)
             names = ffi.gc(made[0], lib.ses_names_close)
-            yield from [_ffi.required(lib.ses_names_at(names, at)) for at in range(lib.ses_names_count(names))]
+            yield from [
+                _ffi.required(lib.ses_names_at(names, at)) for at in range(lib.ses_names_count(names))
+            ]
             after = _ffi.string(lib.ses_names_after(names))
             if after is None:
                 return

@@ -42,7 +42,8 @@ class Hits(Iterator[Hit]):
     """The hits of a search, read page by page."""
 
     indexed: bool | None = None
-    """Whether the index was asked for the page that was read last: otherwise its events were read. None: no page was read yet."""
+    """Whether the index was asked for the page that was read last: otherwise its events were read. None: no
+    page was read yet."""
 
     def __init__(self, pages: Iterator[HitPage]) -> None:
         self._pages = pages
@@ -94,14 +95,15 @@ class Search:
     _run: Any
 
     def search(self, words: str, *, app: str, **options: Unpack[SearchOptions]) -> Hits:
-        """Finds the events of an app, of a `user` or of one `session` that have all of the words, without regard to case and
-        accents. The sessions that changed last come first, and in each the newest events.
+        """Finds the events of an app, of a `user` or of one `session` that have all of the words, without
+        regard to case and accents. The sessions that changed last come first, and in each the newest events.
 
-        With `any` one of the words is enough; with `phrase` they must follow each other; with `live` events that a rewind has
-        taken back are left out. Their time is `since_us` or later, and earlier than `before_us`. With `filter` only the sessions
-        are searched that match it, as by list(). With `snippet_bytes` each hit has about as many bytes of the text around the
-        words. At most `limit` hits are given. They are read page by page, and each page is a call, which may take long for words
-        that are rare: see limits(), and index().
+        With `any` one of the words is enough; with `phrase` they must follow each other; with `live` events
+        that a rewind has taken back are left out. Their time is `since_us` or later, and earlier than
+        `before_us`. With `filter` only the sessions are searched that match it, as by list(). With
+        `snippet_bytes` each hit has about as many bytes of the text around the words. At most `limit` hits
+        are given. They are read page by page, and each page is a call, which may take long for words that are
+        rare: see limits(), and index().
         """
         return Hits(self._hit_pages(words, app, **options))
 
@@ -152,11 +154,12 @@ class Search:
                 return
 
     def index(self, *, rebuild: bool = False, drop: bool = False, progress: Progress | None = None) -> int:
-        """Makes the index of the store, or brings it up to date, and returns how many events it added. From then on searches ask
-        it, and first add what it lacks of their scope; appends do not write to it.
+        """Makes the index of the store, or brings it up to date, and returns how many events it added. From
+        then on searches ask it, and first add what it lacks of their scope; appends do not write to it.
 
-        `rebuild` makes it again from nothing; `drop` removes it. `progress` gets the events done and about how many there are. What
-        was added before a failure stays. UnsupportedError: this SQLite was built without FTS5.
+        `rebuild` makes it again from nothing; `drop` removes it. `progress` gets the events done and about
+        how many there are. What was added before a failure stays. UnsupportedError: this SQLite was built
+        without FTS5.
         """
         with Caught() as caught:
             context, added = ffi.new_handle((caught, progress, None)), ffi.new("int64_t *")

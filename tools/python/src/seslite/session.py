@@ -34,7 +34,8 @@ class Summary(NamedTuple):
 
 
 def summaries_of(sessions: Iterable[Any]) -> list[Summary]:
-    """Those of the library's sessions, which the caller keeps: a list of many is read several times as fast as by handles."""
+    """Those of the library's sessions, which the caller keeps: a list of many is read several times as fast
+    as by handles."""
     found, text, length, required = [], ffi.new("const char **"), ffi.new("size_t *"), _ffi.required
     for session in sessions:
         _ffi.call(lib.ses_state_json, session, text, length)
@@ -99,7 +100,8 @@ class Session(OfSession, _ffi.Handle):
 
     @property
     def version(self) -> int:
-        """Raised by each stored event and each cut. An append through a handle that is not at the stored one is refused."""
+        """Raised by each stored event and each cut. An append through a handle that is not at the stored one
+        is refused."""
         return self._look(lib.ses_session_version)
 
     @property
@@ -141,7 +143,9 @@ class Session(OfSession, _ffi.Handle):
             parent = lib.ses_session_parent(self._live(), seq)
             if parent == NULL:
                 return None
-            return Key(_ffi.required(parent.app), _ffi.required(parent.user), _ffi.string(parent.session)), seq[0]
+            return Key(
+                _ffi.required(parent.app), _ffi.required(parent.user), _ffi.string(parent.session)
+            ), seq[0]
 
     @property
     def place(self) -> str:
@@ -189,14 +193,16 @@ class Session(OfSession, _ffi.Handle):
             return [found[at] == 1 for at in range(lib.ses_session_event_count(session))]
 
     def events_json(self) -> list[bytes]:
-        """The JSON texts of the events that the handle holds: faster than `events` if only the texts are needed."""
+        """The JSON texts of the events that the handle holds: faster than `events` if only the texts are
+        needed."""
         with self._guard:
             session = self._live()
             found = (lib.ses_session_event(session, at) for at in range(lib.ses_session_event_count(session)))
             return [ffi.unpack(event.json, event.json_len) for event in found]
 
     def _members(self, name: bytes) -> list[Any]:
-        """The values of a member of the events that the handle holds, parsed, without the events that lack it."""
+        """The values of a member of the events that the handle holds, parsed, without the events that lack
+        it."""
         with self._guard:
             session = self._live()
             array = _uncleared("char[]", lib.ses_py_members_room(session))
@@ -208,7 +214,9 @@ class Session(OfSession, _ffi.Handle):
     def _numbers(self) -> list[int]:
         with self._guard:
             session = self._live()
-            return [lib.ses_session_event(session, at).seq for at in range(lib.ses_session_event_count(session))]
+            return [
+                lib.ses_session_event(session, at).seq for at in range(lib.ses_session_event_count(session))
+            ]
 
     def _first_seq(self) -> int:
         """The number of the first event that the handle holds, or of the next one."""
@@ -247,9 +255,10 @@ class Session(OfSession, _ffi.Handle):
     ) -> Appended:
         """Appends one event: JSON as str or bytes, which is stored as it is, or anything that json can write.
 
-        `title` and `labels` are set in the same transaction, if the event is stored; a label of None is removed. `artifacts` are
-        saved in it, and named in the event's `actions.artifactDelta`. With `offload_bytes`, inline data of the event that has more
-        bytes becomes an artifact too, to which its part then refers.
+        `title` and `labels` are set in the same transaction, if the event is stored; a label of None is
+        removed. `artifacts` are saved in it, and named in the event's `actions.artifactDelta`. With
+        `offload_bytes`, inline data of the event that has more bytes becomes an artifact too, to which its
+        part then refers.
         """
         return _calls.append(
             self._run,
@@ -276,7 +285,8 @@ class Session(OfSession, _ffi.Handle):
         title: str | None = None,
         labels: Labels | None = None,
     ) -> list[Appended]:
-        """Appends events in one transaction: all or none. `title` and `labels` are set with them, as by append()."""
+        """Appends events in one transaction: all or none. `title` and `labels` are set with them, as by
+        append()."""
         return _calls.append_batch(
             self._run,
             lib.ses_append_batch,
@@ -353,16 +363,19 @@ class Session(OfSession, _ffi.Handle):
         return _calls.state_as_of(self._run, lib.ses_state_json_as_of, point, shared)
 
     def track(self, *, read_only: bool = False, accumulate: bool = False) -> Tracked:
-        """Opens a view: the state as a callback or a tool sees it. With `accumulate`, append_output saves all that the
-        agent says, also beside its calls, as google-adk 2.13 does."""
+        """Opens a view: the state as a callback or a tool sees it. With `accumulate`, append_output saves all
+        that the agent says, also beside its calls, as google-adk 2.13 does."""
         from .tracked import Tracked
 
         return Tracked(self, read_only=read_only, accumulate=accumulate)
 
     # ----------------------------------------------------------------------------- history and retention
 
-    def rewind(self, point: Point | None = None, *, anyway: bool = False, artifact_delta: JsonIn = None) -> Appended:
-        """Takes back everything after the point, by appending an event. `unchanged`: there was nothing to take back."""
+    def rewind(
+        self, point: Point | None = None, *, anyway: bool = False, artifact_delta: JsonIn = None
+    ) -> Appended:
+        """Takes back everything after the point, by appending an event. `unchanged`: there was nothing to
+        take back."""
         at = _calls.point_of(point)
         return _calls.rewind(self._run, lib.ses_rewind, at, anyway=anyway, artifact_delta=artifact_delta)
 
@@ -377,12 +390,13 @@ class Session(OfSession, _ffi.Handle):
         return _calls.cut(self._run, lib.ses_cut, point, anyway=anyway, secure=secure, receipt=receipt)
 
     def redact(self, seqs: Iterable[int] | None = None, **options: Unpack[RedactOptions]) -> Erased:
-        """Redacts events, by their numbers, or all of them; see seslite.erase.RedactOptions. The handle shows them as they
-        are now."""
+        """Redacts events, by their numbers, or all of them; see seslite.erase.RedactOptions. The handle shows
+        them as they are now."""
         return redact(self._run, lib.ses_redact, seqs, **options)
 
     def pop(self, point: Point | None = None, *, anyway: bool = False, secure: bool = False) -> Popped:
-        """Deletes the events after the point for good, and returns them. No two callers get the same event."""
+        """Deletes the events after the point for good, and returns them. No two callers get the same
+        event."""
         return _calls.pop(self._run, lib.ses_pop, point, anyway=anyway, secure=secure)
 
     def fork(
@@ -398,8 +412,15 @@ class Session(OfSession, _ffi.Handle):
         """Makes a new session that begins as this one was at the point. It expires when that does, unless
         `expires_us` is given; seslite.NEVER is for one that does not."""
         return _calls.fork(
-            self._run, lib.ses_fork, self._store, to, point,
-            other_user=other_user, events=events, created_us=created_us, expires_us=expires_us,
+            self._run,
+            lib.ses_fork,
+            self._store,
+            to,
+            point,
+            other_user=other_user,
+            events=events,
+            created_us=created_us,
+            expires_us=expires_us,
         )
 
     def prune(

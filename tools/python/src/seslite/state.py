@@ -23,7 +23,9 @@ class State:
     def state_get(self, key: KeyLike, name: str) -> bytes | None:
         """One value as JSON text, or None if there is no such key."""
         named = key_of(key)
-        return self._owned(lib.ses_state_get_by_key, named.c, _ffi.encode(name, "the state key"), _ffi.plain(), key=named)
+        return self._owned(
+            lib.ses_state_get_by_key, named.c, _ffi.encode(name, "the state key"), _ffi.plain(), key=named
+        )
 
     def shared_state_json(self, app: str, user: str | None = None) -> bytes:
         """The state of an app, or of a user in it. Keys have no prefix."""
@@ -31,14 +33,23 @@ class State:
 
     def shared_state_get(self, app: str, user: str | None, name: str) -> bytes | None:
         """One value of an app, or of a user in it, as JSON text, or None if there is no such key."""
-        return self._owned(lib.ses_shared_state_get, *self._owner(app, user), _ffi.encode(name, "the state key"), _ffi.plain())
+        return self._owned(
+            lib.ses_shared_state_get,
+            *self._owner(app, user),
+            _ffi.encode(name, "the state key"),
+            _ffi.plain(),
+        )
 
-    def shared_state_change(self, app: str, user: str | None, delta: JsonIn, *, expected: JsonIn = None) -> None:
+    def shared_state_change(
+        self, app: str, user: str | None, delta: JsonIn, *, expected: JsonIn = None
+    ) -> None:
         """Changes shared state. A value of "__ADK_SENTINEL_REMOVED__" removes its key."""
         keep: list[Any] = []
         text, length = _ffi.json_member(expected, "expected", keep)
         options = _ffi.struct("ses_shared_state_options", expected=text, expected_len=length)
-        self._run(lib.ses_shared_state_change, *self._owner(app, user), *_ffi.json_in(delta, "the delta"), options)
+        self._run(
+            lib.ses_shared_state_change, *self._owner(app, user), *_ffi.json_in(delta, "the delta"), options
+        )
 
     def _owner(self, app: str, user: str | None) -> tuple[Any, Any]:
         return _ffi.encode(app, "the app"), NULL if user is None else _ffi.encode(user, "the user")

@@ -55,7 +55,9 @@ def ses_py_trace(context: Any, trace: Any) -> None:
     try:
         _ffi.tracing.add(thread)
         waited, worked = trace.wait_us / 1e6, trace.work_us / 1e6
-        function(Trace(_ffi.required(trace.call), trace.code, waited, worked, trace.bytes_in, trace.bytes_out))
+        function(
+            Trace(_ffi.required(trace.call), trace.code, waited, worked, trace.bytes_in, trace.bytes_out)
+        )
     finally:
         _ffi.tracing.discard(thread)
 
@@ -67,7 +69,8 @@ def _one_of(table: dict[str, int], value: str, what: str) -> int:
 
 
 class _Server(NamedTuple):
-    """An engine for servers: its name, its call, its options, the variable that builds it in, and the library that it needs."""
+    """An engine for servers: its name, its call, its options, the variable that builds it in, and the library
+    that it needs."""
 
     name: str
     call: str
@@ -76,8 +79,12 @@ class _Server(NamedTuple):
     library: str
 
 
-_POSTGRES = _Server("PostgreSQL", "ses_open_postgres", "ses_postgres_options", "SESLITE_WITH_POSTGRES", "libpq")
-_MYSQL = _Server("MySQL", "ses_open_mysql", "ses_mysql_options", "SESLITE_WITH_MYSQL", "MariaDB's client library")
+_POSTGRES = _Server(
+    "PostgreSQL", "ses_open_postgres", "ses_postgres_options", "SESLITE_WITH_POSTGRES", "libpq"
+)
+_MYSQL = _Server(
+    "MySQL", "ses_open_mysql", "ses_mysql_options", "SESLITE_WITH_MYSQL", "MariaDB's client library"
+)
 _ENGINES = {"postgresql://": _POSTGRES, "postgres://": _POSTGRES, "mysql://": _MYSQL, "mariadb://": _MYSQL}
 SERVERS = tuple(_ENGINES)
 """How the addresses of servers begin."""
@@ -94,7 +101,9 @@ def _open_server(address: bytes, options: Any, own: dict[str, Any], made: Any) -
     if engine is not _POSTGRES:
         asked = own.pop("unprepared"), own.pop("replica") != NULL
         if any(asked):
-            raise errors.MisuseError(f"unprepared and replica are about PostgreSQL, and this is {engine.name}")
+            raise errors.MisuseError(
+                f"unprepared and replica are about PostgreSQL, and this is {engine.name}"
+            )
     _ffi.call(function, address, options, _ffi.struct(engine.options, **own), made)
 
 
@@ -122,8 +131,9 @@ class StoreOptions(TypedDict, total=False):
 
 
 class _State:
-    """What a store's end needs, apart from the store, so that it can end when the process does. What is under way is kept
-    by tokens, not counted: each is taken out in a `finally`, whatever a signal's exception left undone."""
+    """What a store's end needs, apart from the store, so that it can end when the process does. What is under
+    way is kept by tokens, not counted: each is taken out in a `finally`, whatever a signal's exception left
+    undone."""
 
     def __init__(self, pointer: Any, keep: Any) -> None:
         self.pointer = pointer
@@ -154,23 +164,27 @@ class _State:
 
 
 class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Find, ModelUsage, Transfer, Upkeep):
-    """An open store. Any thread may use it. Close it with close(), with `with`, or leave that to the end of the process.
+    """An open store. Any thread may use it. Close it with close(), with `with`, or leave that to the end of
+    the process.
 
-    `synchronous` is "full" (a write survives power loss) or "normal"; `journal` is "auto", "wal" or "rollback";
-    `checkpoint` is "auto" or "external". `clock` gives microseconds since 1970, `make_id` gives ids.
+    `synchronous` is "full" (a write survives power loss) or "normal"; `journal` is "auto", "wal" or
+    "rollback"; `checkpoint` is "auto" or "external". `clock` gives microseconds since 1970, `make_id` gives
+    ids.
 
-    `timeout` is how many seconds a call may take, unless limits() says otherwise; None: no limit. `trace` is called with a Trace
-    at the end of each call, on the thread of that call, so several threads may be in it at the same time. It must not call the
-    library. Its exceptions go to sys.unraisablehook.
+    `timeout` is how many seconds a call may take, unless limits() says otherwise; None: no limit. `trace` is
+    called with a Trace at the end of each call, on the thread of that call, so several threads may be in it
+    at the same time. It must not call the library. Its exceptions go to sys.unraisablehook.
 
-    `linked` opens a file also if it has other names, such as hard links: only for programs that all use the same one.
+    `linked` opens a file also if it has other names, such as hard links: only for programs that all use the
+    same one.
 
-    `key` is 32 random bytes that encrypt the file. It needs a package that was built with SQLite3 Multiple Ciphers; wheels are
-    not, so it is UnsupportedError there. The wrong key is WrongKeyError.
+    `key` is 32 random bytes that encrypt the file. It needs a package that was built with SQLite3 Multiple
+    Ciphers; wheels are not, so it is UnsupportedError there. The wrong key is WrongKeyError.
 
-    `path` is a file, or the address of a database: postgresql://user@host/database, if the package was built with
-    SESLITE_WITH_POSTGRES=1, or mysql://user@host/database, if it was with SESLITE_WITH_MYSQL=1. `max_connections` is about these,
-    `unprepared` and `replica` are about PostgreSQL, as seslite_postgres.h says; `synchronous`, `journal`, `checkpoint` and `max_readers` are about files.
+    `path` is a file, or the address of a database: postgresql://user@host/database, if the package was built
+    with SESLITE_WITH_POSTGRES=1, or mysql://user@host/database, if it was with SESLITE_WITH_MYSQL=1.
+    `max_connections` is about these, `unprepared` and `replica` are about PostgreSQL, as seslite_postgres.h
+    says; `synchronous`, `journal`, `checkpoint` and `max_readers` are about files.
     """
 
     _what = "store"
@@ -218,7 +232,9 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Find, M
         on_server = name.decode().startswith(SERVERS)
         held = not on_server and _sqlite.is_held(name.decode())
         if not on_server and (max_connections or unprepared or replica is not None):
-            raise errors.MisuseError("max_connections, unprepared and replica are about servers; a file has max_readers")
+            raise errors.MisuseError(
+                "max_connections, unprepared and replica are about servers; a file has max_readers"
+            )
         with _ffi.with_key(options, key):
             if on_server:
                 second = NULL if replica is None else ffi.new("char[]", _ffi.encode(replica, "the replica"))
@@ -294,11 +310,15 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Find, M
         return self._state.closed
 
     def close(self) -> None:
-        """Closes the store. Calls of other threads that wait for a lease or an event are interrupted, others are waited
-        for. What sessions hold can still be read."""
+        """Closes the store. Calls of other threads that wait for a lease or an event are interrupted, others
+        are waited for. What sessions hold can still be read."""
         _ffi.check_tracing()
-        if self._state.process == _ffi.process() and threading.get_ident() in list(self._state.calls.values()):
-            raise errors.MisuseError("this store cannot be closed by a callback of a call on it, which the end would wait for")
+        if self._state.process == _ffi.process() and threading.get_ident() in list(
+            self._state.calls.values()
+        ):
+            raise errors.MisuseError(
+                "this store cannot be closed by a callback of a call on it, which the end would wait for"
+            )
         self._end()
 
     def __enter__(self) -> Store:
@@ -313,7 +333,8 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Find, M
             with store.limits(timeout=2.0) as limits:  # limits.cancel(), from any thread, ends what runs here
                 session.append(event)
 
-        math.inf: no limit. With `shield` the limits of the blocks around it do not count, for cleaning up after them.
+        math.inf: no limit. With `shield` the limits of the blocks around it do not count, for cleaning up
+        after them.
         """
         return Limits(self, timeout, shield=shield)
 
@@ -350,11 +371,18 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Find, M
     ) -> tuple[Session, bool]:
         """Reads a session, or creates it: then the second value is True."""
         options = self._create_options(events, created_us, expires_us, title, labels)
-        session, code = self._session(lib.ses_get_or_create, key, *_ffi.json_in(state, "the state"), options[0])
+        session, code = self._session(
+            lib.ses_get_or_create, key, *_ffi.json_in(state, "the state"), options[0]
+        )
         return session, code != lib.SES_EXISTING
 
     def _create_options(
-        self, events: Range | None, created_us: int | None, expires_us: int | None, title: str | None, labels: Labels | None
+        self,
+        events: Range | None,
+        created_us: int | None,
+        expires_us: int | None,
+        title: str | None,
+        labels: Labels | None,
     ) -> tuple[Any, list[Any]]:
         keep: list[Any] = []
         array, count = labels_in(labels, keep)
@@ -371,7 +399,11 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Find, M
 
     def get(self, key: KeyLike, events: Range | None = None) -> Session:
         """Reads a session, with the events of the range; all if none is given."""
-        options = _ffi.plain("ses_get_options") if events is None else _ffi.struct("ses_get_options", range=events.c)
+        options = (
+            _ffi.plain("ses_get_options")
+            if events is None
+            else _ffi.struct("ses_get_options", range=events.c)
+        )
         return self._session(lib.ses_get, key, options)[0]
 
     def _session(self, function: Any, key: KeyLike, *arguments: Any) -> tuple[Session, int]:
@@ -438,7 +470,9 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Find, M
 
     def delete(self, key: KeyLike, *, secure: bool = False, receipt: bool = False) -> Deleted:
         """Deletes a session. It is not an error if it does not exist. With `receipt`, the result has one."""
-        return _calls.deleted(self._by_key(key), lib.ses_delete, self._delete_options(secure), receipt=receipt)
+        return _calls.deleted(
+            self._by_key(key), lib.ses_delete, self._delete_options(secure), receipt=receipt
+        )
 
     def delete_user(self, app: str, user: str, *, secure: bool = False, receipt: bool = False) -> Deleted:
         """Deletes all sessions and the `user:` state of a user."""
@@ -452,7 +486,9 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Find, M
     def delete_app(self, app: str, *, secure: bool = False, limit: int = 0, receipt: bool = False) -> Deleted:
         """Deletes everything of an app, in steps: again while `more` is set."""
         options = self._delete_options(secure, limit)
-        return _calls.deleted(self._run, lib.ses_delete_app, _ffi.encode(app, "the app"), options, receipt=receipt)
+        return _calls.deleted(
+            self._run, lib.ses_delete_app, _ffi.encode(app, "the app"), options, receipt=receipt
+        )
 
     def _delete_options(self, secure: bool, limit: int = 0) -> Any:
         return _ffi.struct("ses_delete_options", flags=lib.SES_SECURE if secure else 0, limit=limit)
@@ -460,7 +496,13 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Find, M
     # --------------------------------------------------------------------------------------- following
 
     def follow(
-        self, key: KeyLike, *, new: bool = False, after_seq: int | None = None, place: str | None = None, notify_fd: int = -1
+        self,
+        key: KeyLike,
+        *,
+        new: bool = False,
+        after_seq: int | None = None,
+        place: str | None = None,
+        notify_fd: int = -1,
     ) -> Follower:
         """Follows the events of a session, or without an id in the key of all sessions of the user."""
         return Follower(self, key_of(key), new=new, after_seq=after_seq, place=place, notify_fd=notify_fd)

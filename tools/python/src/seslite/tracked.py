@@ -1,4 +1,5 @@
-"""Tracked state: the state as a callback or a tool sees it, instruction templates, and the output of an agent."""
+"""Tracked state: the state as a callback or a tool sees it, instruction templates, and the output of an
+agent."""
 
 from __future__ import annotations
 
@@ -39,7 +40,13 @@ def ses_py_artifact(context: Any, name: Any, text: Any, length: Any, _error: Any
 
 
 def _render(
-    run: Any, function: Any, store: Store, template: str | bytes, artifacts: ArtifactTexts | None, adk_braces: bool, adk_spaces: bool
+    run: Any,
+    function: Any,
+    store: Store,
+    template: str | bytes,
+    artifacts: ArtifactTexts | None,
+    adk_braces: bool,
+    adk_spaces: bool,
 ) -> str:
     encoded = _ffi.text_in(template, "the template")
     made, length = ffi.new("char **"), ffi.new("size_t *")
@@ -47,7 +54,8 @@ def _render(
         context = ffi.new_handle((caught, artifacts, pointer))
         options = _ffi.struct(
             "ses_render_options",
-            flags=(lib.SES_RENDER_ADK_BRACES if adk_braces else 0) | (lib.SES_RENDER_ADK_SPACES if adk_spaces else 0),
+            flags=(lib.SES_RENDER_ADK_BRACES if adk_braces else 0)
+            | (lib.SES_RENDER_ADK_SPACES if adk_spaces else 0),
             artifacts=lib.ses_py_artifact if artifacts else NULL,
             artifacts_context=context,
         )
@@ -66,22 +74,24 @@ def render(
     adk_braces: bool = False,
     adk_spaces: bool = False,
 ) -> str:
-    """Renders an instruction template with the state of a session. `artifacts` gives the text of an artifact, or None. Without it
-    the artifacts of the store are read. With `adk_spaces`, white space of any script around a name is ignored, as google-adk
-    does."""
+    """Renders an instruction template with the state of a session. `artifacts` gives the text of an artifact,
+    or None. Without it the artifacts of the store are read. With `adk_spaces`, white space of any script
+    around a name is ignored, as google-adk does."""
     return _render(session._run, lib.ses_render, session.store, template, artifacts, adk_braces, adk_spaces)
 
 
 class Tracked(_ffi.Handle):
-    """A view. Reads find its own writes first; writes stay in it until it is appended. `view["key"]` reads and writes
-    values as Python has them; get_json and set_json go by bytes."""
+    """A view. Reads find its own writes first; writes stay in it until it is appended. `view["key"]` reads
+    and writes values as Python has them; get_json and set_json go by bytes."""
 
     __slots__ = ("_session",)
     _what = "view"
 
     def __init__(self, session: Session, *, read_only: bool = False, accumulate: bool = False) -> None:
         made = ffi.new("ses_tracked **")
-        flags = (lib.SES_TRACK_READ_ONLY if read_only else 0) | (lib.SES_TRACK_ACCUMULATE if accumulate else 0)
+        flags = (lib.SES_TRACK_READ_ONLY if read_only else 0) | (
+            lib.SES_TRACK_ACCUMULATE if accumulate else 0
+        )
         session._run(lib.ses_tracked_open, _ffi.struct("ses_track_options", flags=flags), made)
         self._session = session
         super().__init__(made[0], lib.ses_tracked_close, session._guard)
@@ -258,4 +268,12 @@ class Tracked(_ffi.Handle):
         adk_spaces: bool = False,
     ) -> str:
         """Renders an instruction template with the state that the view shows."""
-        return _render(self._run, lib.ses_tracked_render, self._session.store, template, artifacts, adk_braces, adk_spaces)
+        return _render(
+            self._run,
+            lib.ses_tracked_render,
+            self._session.store,
+            template,
+            artifacts,
+            adk_braces,
+            adk_spaces,
+        )

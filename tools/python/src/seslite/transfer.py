@@ -153,9 +153,9 @@ class Transfer:
     ) -> Loaded:
         """Stores a session as it was, in one transaction. Events are asked for one by one.
 
-        `update`: if a session of that name exists and is the beginning of it, it gets the events that it lacks. With `follow`
-        its title, labels and expiry time become those that are given, too. `origin` is a number that the session has in common
-        with its forks.
+        `update`: if a session of that name exists and is the beginning of it, it gets the events that it
+        lacks. With `follow` its title, labels and expiry time become those that are given, too. `origin` is a
+        number that the session has in common with its forks.
         """
         keep: list[Any] = []
         loaded = _ffi.struct(
@@ -169,13 +169,20 @@ class Transfer:
             base_seq=base_seq,
             origin=origin,
         )
-        loaded.initial_state, loaded.initial_state_len = _ffi.json_member(initial_state, "the initial state", keep)
+        loaded.initial_state, loaded.initial_state_len = _ffi.json_member(
+            initial_state, "the initial state", keep
+        )
         loaded.state, loaded.state_len = _ffi.json_member(state, "the state", keep)
         loaded.labels, loaded.label_count = labels_in(labels, keep)
         if parent is not None:
             loaded.parent, loaded.parent_seq = parent[0].c, parent[1]
         values = [
-            (_ffi.c_text(each.name, "a state key", keep), *_ffi.json_member(each.json, "a value", keep), each.seq) for each in base
+            (
+                _ffi.c_text(each.name, "a state key", keep),
+                *_ffi.json_member(each.json, "a value", keep),
+                each.seq,
+            )
+            for each in base
         ]
         if values:
             array = ffi.new("ses_loaded_value[]", values)
@@ -202,7 +209,8 @@ class Transfer:
         rename: bool = False,
         dry_run: bool = False,
     ) -> Loaded:
-        """Loads the JSON of a session, as the ADKs and Session.json write it; its ids, or those of the key. See load."""
+        """Loads the JSON of a session, as the ADKs and Session.json write it; its ids, or those of the key.
+        See load."""
         flags = (
             _load_flags(update, replace, rename, dry_run)
             | (lib.SES_LOAD_SHARED if shared else 0)
@@ -212,7 +220,9 @@ class Transfer:
         result = ffi.new("ses_load_result *")
         named = None if key is None else key_of(key)
         text, length = _ffi.json_in(json, "the session")
-        self._run(lib.ses_load_json, NULL if named is None else named.c, text, length, options, result, key=named)
+        self._run(
+            lib.ses_load_json, NULL if named is None else named.c, text, length, options, result, key=named
+        )
         return Loaded(OUTCOMES[result.outcome], result.events, result.version, _ffi.required(result.session))
 
     def export(
@@ -229,9 +239,9 @@ class Transfer:
     ) -> None:
         """Writes JSON lines to a file or a function, in constant memory and as of one moment.
 
-        `left_out` is given an UnsupportedError for each version of an artifact that a later version of seslite has made, which
-        the lines do not have. With `skip`, which needs `left_out`, the export goes on after damage, and `left_out` is also given
-        a CorruptError for each part that the lines do not have.
+        `left_out` is given an UnsupportedError for each version of an artifact that a later version of
+        seslite has made, which the lines do not have. With `skip`, which needs `left_out`, the export goes on
+        after damage, and `left_out` is also given a CorruptError for each part that the lines do not have.
         """
         keep: list[Any] = []
         write = out if callable(out) else out.write
@@ -240,7 +250,8 @@ class Transfer:
             teller = ffi.new_handle((caught, left_out))
             options = _ffi.struct(
                 "ses_export_options",
-                flags=(lib.SES_EXPORT_ONLY_SESSIONS if only_sessions else 0) | (lib.SES_EXPORT_SKIP if skip else 0),
+                flags=(lib.SES_EXPORT_ONLY_SESSIONS if only_sessions else 0)
+                | (lib.SES_EXPORT_SKIP if skip else 0),
                 app=_ffi.c_text(app, "the app", keep),
                 user=_ffi.c_text(user, "the user", keep),
                 session=_ffi.c_text(session, "the session's id", keep),
@@ -283,4 +294,8 @@ class Transfer:
                 report_context=context,
             )
             self._run(lib.ses_store_import, lib.ses_py_read, context, options, counts)
-        return {name: getattr(counts, name) for name, _ in ffi.typeof("ses_import_report").fields if name != "size"}
+        return {
+            name: getattr(counts, name)
+            for name, _ in ffi.typeof("ses_import_report").fields
+            if name != "size"
+        }

@@ -56,7 +56,12 @@ def ses_py_problem(context: Any, problem: Any) -> int:
         app, user, session = (_clean(text) for text in (problem.app, problem.user, problem.session))
         found.append(
             Problem(
-                _ffi.required(lib.ses_problem_name(problem.kind)), app, user, session, problem.seq, _clean(problem.message) or ""
+                _ffi.required(lib.ses_problem_name(problem.kind)),
+                app,
+                user,
+                session,
+                problem.seq,
+                _clean(problem.message) or "",
             )
         )
 
@@ -80,7 +85,12 @@ class Upkeep:
             bool(info.read_only),
             *(
                 _ffi.string(text) or ""
-                for text in (info.sqlite.journal_mode, info.sqlite.journal_reason, info.sqlite.version, info.sqlite.bugs)
+                for text in (
+                    info.sqlite.journal_mode,
+                    info.sqlite.journal_reason,
+                    info.sqlite.version,
+                    info.sqlite.bugs,
+                )
             ),
         )
 
@@ -88,8 +98,18 @@ class Upkeep:
         """What the store has done since it was opened, and its size now: the members of ses_stats."""
         stats = _ffi.struct("ses_stats")
         self._run(lib.ses_store_stats, stats)
-        found = {name: getattr(stats, name) for name, _ in ffi.typeof("ses_stats").fields if name not in ("size", "sqlite")}
-        found.update({name: getattr(stats.sqlite, name) for name, _ in ffi.typeof(stats.sqlite).fields if name != "reserved"})
+        found = {
+            name: getattr(stats, name)
+            for name, _ in ffi.typeof("ses_stats").fields
+            if name not in ("size", "sqlite")
+        }
+        found.update(
+            {
+                name: getattr(stats.sqlite, name)
+                for name, _ in ffi.typeof(stats.sqlite).fields
+                if name != "reserved"
+            }
+        )
         return found
 
     def space(self) -> tuple[int, int]:
@@ -100,7 +120,10 @@ class Upkeep:
 
     def maintain(self, *, limit: int = 0) -> bool:
         """Gives free pages back and empties the write-ahead log. True: there is more to do; call again."""
-        return self._run(lib.ses_store_maintain, _ffi.struct("ses_maintain_options", limit=limit)) == lib.SES_MORE
+        return (
+            self._run(lib.ses_store_maintain, _ffi.struct("ses_maintain_options", limit=limit))
+            == lib.SES_MORE
+        )
 
     def backup(
         self,
@@ -112,7 +135,8 @@ class Upkeep:
         key: bytes | None = None,
         plain: bool = False,
     ) -> None:
-        """Copies the whole store into a file, while others may use it. `progress` gets the pages done and the total.
+        """Copies the whole store into a file, while others may use it. `progress` gets the pages done and the
+        total.
 
         The copy has the key of the store, or `key`; with `plain` it has none.
         """
@@ -120,7 +144,8 @@ class Upkeep:
             context = ffi.new_handle((caught, progress, None))
             options = _ffi.struct(
                 "ses_backup_options",
-                flags=(lib.SES_BACKUP_REPLACE if replace else 0) | (lib.SES_BACKUP_COMPACT if compact else 0)
+                flags=(lib.SES_BACKUP_REPLACE if replace else 0)
+                | (lib.SES_BACKUP_COMPACT if compact else 0)
                 | (lib.SES_BACKUP_PLAIN if plain else 0),
                 progress=lib.ses_py_progress if progress else NULL,
                 progress_context=context,

@@ -30,7 +30,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 class UsageRow(NamedTuple):
-    """Model calls that were added up. A text by which they were not is None, and a count that no event has is 0."""
+    """Model calls that were added up. A text by which they were not is None, and a count that no event has is
+    0."""
 
     app: str | None
     user: str | None
@@ -107,12 +108,14 @@ class ModelUsage:
     _run: Any
 
     def usage(self, *by: str, **options: Unpack[UsageOptions]) -> Iterator[UsageRow]:
-        """Adds up the tokens that models have used, by any of "app", "user", "session", "day", "model" and "invocation", in
-        the whole store, an `app`, a `user` or one `session`. The rows are in the order of their texts.
+        """Adds up the tokens that models have used, by any of "app", "user", "session", "day", "model" and
+        "invocation", in the whole store, an `app`, a `user` or one `session`. The rows are in the order of
+        their texts.
 
-        The events' time is `since_us` or later, and earlier than `before_us`. Only sessions that match the `filter` count. Days begin in the `zone`, or in UTC. Events that a
-        rewind has taken back count; those that were deleted, cut or pruned do not. The rows are read page by page, each of which
-        adds up what is stored by then. A store that keeps a tally() answers much sooner.
+        The events' time is `since_us` or later, and earlier than `before_us`. Only sessions that match the
+        `filter` count. Days begin in the `zone`, or in UTC. Events that a rewind has taken back count; those
+        that were deleted, cut or pruned do not. The rows are read page by page, each of which adds up what is
+        stored by then. A store that keeps a tally() answers much sooner.
         """
         return chain.from_iterable(self._usage_pages(by, **options))
 
@@ -170,9 +173,9 @@ class ModelUsage:
         return rows
 
     def tally(self, *, rebuild: bool = False, drop: bool = False, progress: Progress | None = None) -> int:
-        """Makes the table with which usage() takes milliseconds, or brings it up to date, and returns how many events it has
-        looked at. With `rebuild` it is made again, with `drop` removed. `progress` gets the events done and about how many there
-        are."""
+        """Makes the table with which usage() takes milliseconds, or brings it up to date, and returns how
+        many events it has looked at. With `rebuild` it is made again, with `drop` removed. `progress` gets
+        the events done and about how many there are."""
         events = ffi.new("int64_t *")
         with Caught() as caught:
             context = ffi.new_handle((caught, progress, None))

@@ -24,7 +24,9 @@ class Key(_ffi.Value):
         keep: list[Any] = []
         for name, what in ((self.app, "the app"), (self.user, "the user")):
             keep.append(ffi.new("char[]", _ffi.encode(name, what)))
-        self._set_struct(ffi.new("ses_key *", [*keep, _ffi.c_text(self.session, "the session's id", keep)]), keep)
+        self._set_struct(
+            ffi.new("ses_key *", [*keep, _ffi.c_text(self.session, "the session's id", keep)]), keep
+        )
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.app, self.user, self.session))
@@ -40,7 +42,9 @@ def key_of(key: KeyLike) -> Key:
     if isinstance(key, Key):
         return key
     if not isinstance(key, (tuple, list)) or len(key) not in (2, 3):
-        raise TypeError(f"a session is named by a Key, or by a tuple of app, user and session, not by {key!r}")
+        raise TypeError(
+            f"a session is named by a Key, or by a tuple of app, user and session, not by {key!r}"
+        )
     return Key(*key)
 
 
@@ -95,7 +99,9 @@ class Point(_ffi.Value):
 
     def __post_init__(self) -> None:
         keep: list[Any] = []
-        made = _ffi.struct("ses_point", kind=POINTS[self.kind], seq=self.number, id=_ffi.c_text(self.name, "the id", keep))
+        made = _ffi.struct(
+            "ses_point", kind=POINTS[self.kind], seq=self.number, id=_ffi.c_text(self.name, "the id", keep)
+        )
         self._set_struct(made, keep)
 
     @classmethod
@@ -186,7 +192,9 @@ class Appended(NamedTuple):
 
 
 def appended_of(made: Any) -> Appended:
-    return Appended(made.status, made.seq, made.version, made.time_us, made.updated_us, _ffi.required(made.made_id))
+    return Appended(
+        made.status, made.seq, made.version, made.time_us, made.updated_us, _ffi.required(made.made_id)
+    )
 
 
 class Lease(NamedTuple):
@@ -197,10 +205,11 @@ class Lease(NamedTuple):
 
 
 class Erased(NamedTuple):
-    """A receipt: what a call has erased from the store, and what it knows to be left. Backups and exports are not covered.
-    `forks_left` is None if it is not known. `more`: as for Deleted. `names` and `names_left`: names of state keys, titles,
-    labels and, of those that are left, ids in which `find` finds something. `derived_left`: events of which a damaged index or
-    tally that could not be dropped may still have words or names of models in the file."""
+    """A receipt: what a call has erased from the store, and what it knows to be left. Backups and exports are
+    not covered. `forks_left` is None if it is not known. `more`: as for Deleted. `names` and `names_left`:
+    names of state keys, titles, labels and, of those that are left, ids in which `find` finds something.
+    `derived_left`: events of which a damaged index or tally that could not be dropped may still have words or
+    names of models in the file."""
 
     sessions: int
     events: int
@@ -329,7 +338,8 @@ Labels = Mapping[str, Union[str, None]]
 def labels_in(labels: Labels | None, keep: list[Any]) -> tuple[Any, int]:
     """Labels as a call takes them. A value of None removes the label."""
     pairs = [
-        (_ffi.c_text(name, "a label", keep), _ffi.c_text(value, "a label's value", keep)) for name, value in (labels or {}).items()
+        (_ffi.c_text(name, "a label", keep), _ffi.c_text(value, "a label's value", keep))
+        for name, value in (labels or {}).items()
     ]
     if not pairs:
         return ffi.NULL, 0

@@ -24,7 +24,9 @@ def case(expected):
 
 
 async def stored(service, session_id="s", **config):
-    return await service.get_session(session_id=session_id, **WHO, config=GetSessionConfig(**config) if config else None)
+    return await service.get_session(
+        session_id=session_id, **WHO, config=GetSessionConfig(**config) if config else None
+    )
 
 
 async def ids(service, **config):
@@ -34,7 +36,9 @@ async def ids(service, **config):
 async def with_events(service, count=5):
     session = await service.create_session(session_id="s", **WHO)
     for at in range(count):
-        await service.append_event(session, event({"n": at}, invocation=f"i{at}", id=f"e{at}", timestamp=2e9 + at))
+        await service.append_event(
+            session, event({"n": at}, invocation=f"i{at}", id=f"e{at}", timestamp=2e9 + at)
+        )
     return session
 
 
@@ -49,7 +53,9 @@ async def a_session_is_given_an_id(service):
 
 @case({"app:a": 1, "user:u": 2, "k": 3})
 async def temp_keys_of_the_first_state_are_not_kept(service):
-    made = await service.create_session(session_id="s", state={"app:a": 1, "user:u": 2, "k": 3, "temp:t": 4}, **WHO)
+    made = await service.create_session(
+        session_id="s", state={"app:a": 1, "user:u": 2, "k": 3, "temp:t": 4}, **WHO
+    )
     read = await stored(service)
     assert made.state == read.state
     return read.state
@@ -169,7 +175,12 @@ async def temp_state_is_seen_and_not_stored(service):
     session = await service.create_session(session_id="s", **WHO)
     await service.append_event(session, event({"temp:t": 1, "k": 2}))
     read = await stored(service)
-    return session.state, read.state, session.events[0].actions.state_delta, read.events[0].actions.state_delta
+    return (
+        session.state,
+        read.state,
+        session.events[0].actions.state_delta,
+        read.events[0].actions.state_delta,
+    )
 
 
 @case(({}, [], [], True))
@@ -221,13 +232,23 @@ async def copies_of_a_session_can_append(service):
     copied = await raised(service.append_event(copy.deepcopy(session), event(timestamp=2e9 + 1)))
     again = await raised(service.append_event((await stored(service)).model_copy(), event(timestamp=2e9 + 2)))
     sent = Session.model_validate((await stored(service)).model_dump())
-    return copied, again, await raised(service.append_event(sent, event(timestamp=2e9 + 3))), len(await ids(service))
+    return (
+        copied,
+        again,
+        await raised(service.append_event(sent, event(timestamp=2e9 + 3))),
+        len(await ids(service)),
+    )
 
 
 @case((20, 190, True))
 async def branches_of_one_session_append_side_by_side(service):
     session = await service.create_session(session_id="s", **WHO)
-    await asyncio.gather(*(service.append_event(session, event({f"k{n}": n}, id=f"e{n}", timestamp=2e9 + n)) for n in range(20)))
+    await asyncio.gather(
+        *(
+            service.append_event(session, event({f"k{n}": n}, id=f"e{n}", timestamp=2e9 + n))
+            for n in range(20)
+        )
+    )
     read = await stored(service)
     same_order = [each.id for each in session.events] == [each.id for each in read.events]
     return len(read.events), sum(read.state.values()), same_order
@@ -293,7 +314,9 @@ async def a_nan_is_stored(service):
 
 @case({"when": "2026-01-02T03:04:05", "pair": [1, 2]})
 async def rich_values_become_json(service):
-    session = await service.create_session(session_id="s", state={"when": datetime.datetime(2026, 1, 2, 3, 4, 5)}, **WHO)
+    session = await service.create_session(
+        session_id="s", state={"when": datetime.datetime(2026, 1, 2, 3, 4, 5)}, **WHO
+    )
     await service.append_event(session, event({"pair": (1, 2)}))
     return (await stored(service)).state
 
@@ -373,7 +396,11 @@ async def events_since_a_time_are_read(service):
 async def a_session_of_few_events_can_be_appended_to(service):
     await with_events(service)
     session = await stored(service, num_recent_events=0)
-    return session.state, await raised(service.append_event(session, event(timestamp=2e9 + 9))), len(await ids(service))
+    return (
+        session.state,
+        await raised(service.append_event(session, event(timestamp=2e9 + 9))),
+        len(await ids(service)),
+    )
 
 
 # -------------------------------------------------------------------------------------------------- rewinds

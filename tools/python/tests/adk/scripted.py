@@ -58,7 +58,9 @@ async def draw(name: str, text: str, tool_context: ToolContext) -> dict:
 def make_app():
     """The app, and its models, whose instructions were seen."""
     models = [Script(model=name, seen=[]) for name in ("root", "writer", "summary")]
-    writer = LlmAgent(name="writer", model=models[1], instruction="Write of {topic?}.", output_key="draft", tools=[remember])
+    writer = LlmAgent(
+        name="writer", model=models[1], instruction="Write of {topic?}.", output_key="draft", tools=[remember]
+    )
     root = LlmAgent(
         name="root",
         model=models[0],
@@ -67,5 +69,7 @@ def make_app():
         tools=[remember, draw],
         sub_agents=[writer],
     )
-    compaction = EventsCompactionConfig(compaction_interval=7, overlap_size=1, summarizer=LlmEventSummarizer(llm=models[2]))
+    compaction = EventsCompactionConfig(
+        compaction_interval=7, overlap_size=1, summarizer=LlmEventSummarizer(llm=models[2])
+    )
     return App(name="app", root_agent=root, events_compaction_config=compaction), models

@@ -54,7 +54,9 @@ def event(delta=None, *, invocation="i1", author="user", text=None, **fields):
     """An event with a state delta."""
     if text:
         fields["content"] = {"role": "user", "parts": [{"text": text}]}
-    return Event(author=author, invocation_id=invocation, actions=EventActions(state_delta=delta or {}), **fields)
+    return Event(
+        author=author, invocation_id=invocation, actions=EventActions(state_delta=delta or {}), **fields
+    )
 
 
 async def raised(awaitable):

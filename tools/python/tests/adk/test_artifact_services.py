@@ -1,4 +1,5 @@
-"""The same cases over the ADK's artifact services and ours. Where one shows something else, DIFFERENCES says what."""
+"""The same cases over the ADK's artifact services and ours. Where one shows something else, DIFFERENCES says
+what."""
 
 import asyncio
 import contextlib
@@ -23,7 +24,10 @@ SCOPE = {**WHO, "session_id": "s"}
 ALL = {}
 DIFFERENCES = {
     "a_part_comes_back_as_it_was": {
-        "file": ([*[True] * 3, "application/octet-stream", "Größe\n\0\n", True, True], "each has a type, and newlines are one"),
+        "file": (
+            [*[True] * 3, "application/octet-stream", "Größe\n\0\n", True, True],
+            "each has a type, and newlines are one",
+        ),
     },
     "a_file_data_comes_back_as_it_was": {"file": ("InputValidationError", "not supported")},
     "references_are_followed": {"file": ("InputValidationError", "not supported")},
@@ -33,7 +37,9 @@ DIFFERENCES = {
         "memory": ("InputValidationError", "refused"),
         "file": ((["a"], b"1", b"1"), "listed by the name that was given"),
     },
-    "what_is_known_of_a_version": {"file": ([(0, {"k": [1, "ä"]}, "image/png"), (1, {}, None)], "a text has no type")},
+    "what_is_known_of_a_version": {
+        "file": ([(0, {"k": [1, "ä"]}, "image/png"), (1, {}, None)], "a text has no type")
+    },
     "a_name_that_leads_out_of_a_folder_is_refused": {"memory": (["nothing"] * 5, "names are keys")},
 }
 
@@ -53,7 +59,9 @@ async def opened(name, folder):
     if name in ("memory", "file"):
         yield InMemoryArtifactService() if name == "memory" else FileArtifactService(folder / "files")
         return
-    async with SesliteArtifactService(postgres.fresh() if name == "server" else str(folder / "a.db")) as service:
+    async with SesliteArtifactService(
+        postgres.fresh() if name == "server" else str(folder / "a.db")
+    ) as service:
         yield service
 
 
@@ -80,11 +88,19 @@ def uri_of(name, session="s", user="user"):
 @case(([0, 1, 2], [0, 1, 2], ["0", "1", "2", "2"], [None] * 3, ["a"]))
 async def versions_count_from_0(service):
     scope = {**SCOPE, "filename": "a"}
-    saved = [await service.save_artifact(artifact=types.Part(text=str(number)), **scope) for number in range(3)]
+    saved = [
+        await service.save_artifact(artifact=types.Part(text=str(number)), **scope) for number in range(3)
+    ]
     loaded = [(await service.load_artifact(version=number, **scope)).text for number in (*saved, None)]
     missing = [await service.load_artifact(version=number, **scope) for number in (3, -1)]
     missing.append(await service.get_artifact_version(version=-1, **scope))
-    return saved, await service.list_versions(**scope), loaded, missing, await service.list_artifact_keys(**SCOPE)
+    return (
+        saved,
+        await service.list_versions(**scope),
+        loaded,
+        missing,
+        await service.list_artifact_keys(**SCOPE),
+    )
 
 
 @case([True] * 7)
@@ -134,7 +150,10 @@ async def without_a_session_it_is_the_user_s(service):
         await service.save_artifact(filename="a", artifact=part(b"1"), **WHO)
     except InputValidationError as error:
         return type(error).__name__
-    loaded = [await service.load_artifact(filename="a", **WHO), await service.load_artifact(filename="user:a", **SCOPE)]
+    loaded = [
+        await service.load_artifact(filename="a", **WHO),
+        await service.load_artifact(filename="user:a", **SCOPE),
+    ]
     return await service.list_artifact_keys(**WHO), *(each.inline_data.data for each in loaded)
 
 
@@ -143,7 +162,9 @@ async def scopes_are_apart(service):
     await service.save_artifact(filename="own", artifact=part(b"1"), **SCOPE)
     await service.save_artifact(filename="user:shared", artifact=part(b"2"), **SCOPE)
     other = {**SCOPE, "session_id": "other"}
-    keys = [await service.list_artifact_keys(**scope) for scope in (SCOPE, other, {**SCOPE, "app_name": "other"})]
+    keys = [
+        await service.list_artifact_keys(**scope) for scope in (SCOPE, other, {**SCOPE, "app_name": "other"})
+    ]
     return *keys, await service.load_artifact(filename="own", **other)
 
 
@@ -165,8 +186,16 @@ async def references_are_followed(service):
 
 @case(["InputValidationError"] * 5)
 async def references_stay_in_their_scope(service):
-    others = [uri_of("a", user="other"), uri_of("a", "other"), uri_of("user:a", None, "other"), "artifact://x", "artifact://"]
-    return [await raised(service.save_artifact(filename="r", artifact=file_part(uri), **SCOPE)) for uri in others]
+    others = [
+        uri_of("a", user="other"),
+        uri_of("a", "other"),
+        uri_of("user:a", None, "other"),
+        "artifact://x",
+        "artifact://",
+    ]
+    return [
+        await raised(service.save_artifact(filename="r", artifact=file_part(uri), **SCOPE)) for uri in others
+    ]
 
 
 @case("InputValidationError")
@@ -227,9 +256,13 @@ async def ids_that_are_no_path_segments_are_refused(service):
     for name in SCOPE:
         for wrong in ("", "../a", "a\0b", "/a"):
             scope = {**SCOPE, name: wrong}
-            calls = [service.save_artifact(filename="a", artifact=part(b""), **scope), service.list_artifact_keys(**scope)]
+            calls = [
+                service.save_artifact(filename="a", artifact=part(b""), **scope),
+                service.list_artifact_keys(**scope),
+            ]
             calls += [
-                getattr(service, call)(filename="a", **scope) for call in ("load_artifact", "delete_artifact", "list_versions")
+                getattr(service, call)(filename="a", **scope)
+                for call in ("load_artifact", "delete_artifact", "list_versions")
             ]
             seen.append("/".join({await raised(each) for each in calls}))
     return seen
@@ -254,7 +287,11 @@ def test_service(case, name, tmp_path):
 
 
 def test_all_methods_of_an_artifact_service_are_there():
-    wanted = {name for name, member in vars(BaseArtifactService).items() if callable(member) and not name.startswith("_")}
+    wanted = {
+        name
+        for name, member in vars(BaseArtifactService).items()
+        if callable(member) and not name.startswith("_")
+    }
     assert wanted <= set(vars(SesliteArtifactService))
 
 
@@ -278,7 +315,11 @@ def test_a_service_opens_a_store_or_shares_one(tmp_path, monkeypatch):
             assert await sessions.get_session(**WHO, session_id=session.id)  # the store is still open
             await sessions.delete_session(**WHO, session_id=session.id)
             assert await service.load_artifact(**scope) is None
-            for wrong in ({}, {"path": "a", "uri": "seslite://"}, {"path": sessions.store, "synchronous": "normal"}):
+            for wrong in (
+                {},
+                {"path": "a", "uri": "seslite://"},
+                {"path": sessions.store, "synchronous": "normal"},
+            ):
                 with pytest.raises(seslite.MisuseError):
                     SesliteArtifactService(**wrong)
 
@@ -390,7 +431,9 @@ def test_ten_runners_save_at_once(tmp_path):
                 await sessions.create_session(**scope)
                 for text in (f"draw own {number}", f"draw user:shared {number}"):
                     message = types.Content(role="user", parts=[types.Part(text=text)])
-                    async for _ in runner.run_async(user_id="user", session_id=scope["session_id"], new_message=message):
+                    async for _ in runner.run_async(
+                        user_id="user", session_id=scope["session_id"], new_message=message
+                    ):
                         pass
                 await runner.close()
                 events = (await sessions.get_session(**scope)).events
@@ -412,7 +455,9 @@ def test_a_rewind_without_an_artifact_service_restores_the_artifacts_of_the_stor
             session, key = await sessions.create_session(**SCOPE), seslite.Key("app", "user", "s")
             for number, text in enumerate(("one", "two")):
                 made = seslite.NewArtifact("plan", text)
-                sessions.store.append(key, event(invocation=f"i{number}").model_dump_json(by_alias=True), artifacts=[made])
+                sessions.store.append(
+                    key, event(invocation=f"i{number}").model_dump_json(by_alias=True), artifacts=[made]
+                )
             session = await sessions.get_session(**SCOPE)
             rewind = event(invocation="r")
             rewind.actions.rewind_before_invocation_id = "i1"

@@ -64,7 +64,10 @@ class Memory:
     def kept(self):
         """The sessions that are there for memory alone, and the ids of their events."""
         filter = seslite.Filter(label="memory", label_value="all")
-        return {each.id: [event.id for event in self.store.events(each.key)] for each in self.store.sessions("app", filter=filter)}
+        return {
+            each.id: [event.id for event in self.store.events(each.key)]
+            for each in self.store.sessions("app", filter=filter)
+        }
 
     async def listed(self):
         return sorted(each.id for each in (await self.sessions.list_sessions(**WHO)).sessions)
@@ -86,10 +89,17 @@ def remember(request, tmp_path):
 
 
 def test_all_methods_of_a_memory_service_are_there():
-    wanted = {name for name, member in vars(BaseMemoryService).items() if callable(member) and not name.startswith("_")}
+    wanted = {
+        name
+        for name, member in vars(BaseMemoryService).items()
+        if callable(member) and not name.startswith("_")
+    }
     assert wanted - set(vars(SesliteMemoryService)) <= {"delete_memory"}  # an event is not deleted alone
     for name in wanted & set(vars(SesliteMemoryService)):
-        ours, theirs = (inspect.signature(getattr(each, name)).parameters for each in (SesliteMemoryService, BaseMemoryService))
+        ours, theirs = (
+            inspect.signature(getattr(each, name)).parameters
+            for each in (SesliteMemoryService, BaseMemoryService)
+        )
         assert list(ours) == list(theirs)
 
 
@@ -109,7 +119,9 @@ def test_a_session_is_remembered_up_to_where_it_was_added(remember):
         assert memory.number("s") == "2"
         await memory.service.add_session_to_memory(session)
         await memory.service.add_session_to_memory(old)  # what is remembered stays so
-        assert await memory.found("tea") == ["black tea", "green tea", "red tea"] and memory.number("s") == "3"
+        assert (
+            await memory.found("tea") == ["black tea", "green tea", "red tea"] and memory.number("s") == "3"
+        )
         assert memory.kept() == {} and await memory.listed() == ["s"]
         await memory.sessions.delete_session(session_id="s", **WHO)
         assert await memory.found("tea") == []
@@ -133,7 +145,11 @@ def test_what_a_rewind_took_back_is_not_found(remember):
 
 def test_a_session_of_another_service_is_copied_once(remember):
     async def case(memory):
-        events = [said("red tea", "e1", timestamp=1), Event(id="e2", author="user"), said("green tea", "e3", timestamp=3)]
+        events = [
+            said("red tea", "e1", timestamp=1),
+            Event(id="e2", author="user"),
+            said("green tea", "e3", timestamp=3),
+        ]
         session = Session(app_name="app", user_id="user", id="else", events=events)
         for _ in range(2):
             await memory.service.add_session_to_memory(session)
@@ -181,7 +197,9 @@ def test_added_events_are_copied_only_if_a_number_cannot_say_it(remember):
         await memory.service.add_session_to_memory(session)
         assert memory.number("s") == "4"
         assert await memory.found("tea") == ["tea 5", "tea 4", "tea 3", "tea 2", "tea 1"]  # the fourth once
-        await memory.sessions.append_event(session, Event(id="call", author="a", content=types.Content(parts=[_call()])))
+        await memory.sessions.append_event(
+            session, Event(id="call", author="a", content=types.Content(parts=[_call()]))
+        )
         await memory.sessions.append_event(session, said("tea 6", "tea 6"))
         await add(session.events[-1], custom_metadata={"topic": "tea"})
         assert memory.kept() == {"memory:s": ["tea 4", "tea 5", "tea 6"]}  # for the sake of its metadata
@@ -211,7 +229,10 @@ def test_events_without_a_session_are_notes(remember):
 
 def test_an_entry_comes_back_as_it_was_added(remember):
     async def case(memory):
-        parts = [types.Part(text="picture"), types.Part(inline_data=types.Blob(data=b"\xff\0", mime_type="image/png"))]
+        parts = [
+            types.Part(text="picture"),
+            types.Part(inline_data=types.Blob(data=b"\xff\0", mime_type="image/png")),
+        ]
         entry = MemoryEntry(
             content=types.Content(role="model", parts=parts),
             custom_metadata={"k": [1, "ä"]},
@@ -221,7 +242,9 @@ def test_an_entry_comes_back_as_it_was_added(remember):
         )
         await memory.service.add_memory(memories=[entry], custom_metadata={"k": 0, "source": "import"}, **WHO)
         response = await memory.service.search_memory(query="picture", **WHO)
-        assert response.memories == [entry.model_copy(update={"custom_metadata": {"k": [1, "ä"], "source": "import"}})]
+        assert response.memories == [
+            entry.model_copy(update={"custom_metadata": {"k": [1, "ä"], "source": "import"}})
+        ]
         assert memory.kept() == {"memory:notes": ["my id"]} and await memory.listed() == []
         again = entry.model_copy(update={"content": content("another picture")})
         await memory.service.add_memory(memories=[again, note("plain"), again], **WHO)
@@ -273,11 +296,15 @@ def test_an_entry_that_cannot_be_kept_is_refused_with_all(remember, entry):
 def test_nothing_is_kept_of_entries_without_text(remember):
     async def case(memory):
         thought = types.Part(text="tea", thought=True)
-        entries = [MemoryEntry(content=types.Content(parts=parts)) for parts in (None, [], [_call()], [thought])]
+        entries = [
+            MemoryEntry(content=types.Content(parts=parts)) for parts in (None, [], [_call()], [thought])
+        ]
         await memory.service.add_memory(memories=[*entries, note("")], **WHO)
         await memory.service.add_memory(memories=[], **WHO)
         assert memory.kept() == {}
-        await memory.service.add_memory(memories=[note("a NUL: \0 tea"), note("NaN", custom_metadata={"k": math.nan})], **WHO)
+        await memory.service.add_memory(
+            memories=[note("a NUL: \0 tea"), note("NaN", custom_metadata={"k": math.nan})], **WHO
+        )
         assert await memory.found("tea") == ["a NUL: \0 tea"] and await memory.found("nan") == ["NaN"]
 
     remember(case)
@@ -314,7 +341,13 @@ def test_any_text_can_be_a_query(remember):
         await memory.service.add_memory(memories=[note("I wrote tea"), note("我喜欢茉莉花茶")], **WHO)
         for query in ("", " \n", "...", "\ud800", "\0", "x" * 100_000, "teapot"):
             assert await memory.found(query) == []
-        for query in ("tea", "\ud800 tea\0", "tea " * 100_000, f"tea {'x' * 100_000}", " ".join(["tea", *map(str, range(200))])):
+        for query in (
+            "tea",
+            "\ud800 tea\0",
+            "tea " * 100_000,
+            f"tea {'x' * 100_000}",
+            " ".join(["tea", *map(str, range(200))]),
+        ):
             assert await memory.found(query) == ["I wrote tea"]
         assert await memory.found("茉莉花") == ["我喜欢茉莉花茶"]
 
@@ -325,7 +358,9 @@ def test_each_user_has_a_memory(remember):
     async def case(memory):
         await memory.service.add_memory(memories=[note("tea")], **WHO)
         assert await memory.found("tea", "other") == []
-        assert (await memory.service.search_memory(app_name="other", user_id="user", query="tea")).memories == []
+        assert (
+            await memory.service.search_memory(app_name="other", user_id="user", query="tea")
+        ).memories == []
         for user, query in (("", "tea"), ("u" * 513, "..."), ("a\0b", "tea"), ("\ud800", "")):
             with pytest.raises(seslite.InvalidError):
                 await memory.found(query, user)
@@ -350,8 +385,15 @@ def test_an_event_that_the_adk_cannot_read_is_left_out(remember, caplog):
     async def case(memory):
         key = ("app", "user", "s")
         memory.store.create(key, labels={"memory": "all"})
-        for text in ('{"parts":[{"text":"tea","unknown":1}]}', '{"parts":["tea"]}', '["tea"]', '{"parts":[{"text":"tea"}]}'):
-            memory.store.append(key, f'{{"timestamp":"0000-06-01T00:00:00Z","customMetadata":1,"content":{text}}}')
+        for text in (
+            '{"parts":[{"text":"tea","unknown":1}]}',
+            '{"parts":["tea"]}',
+            '["tea"]',
+            '{"parts":[{"text":"tea"}]}',
+        ):
+            memory.store.append(
+                key, f'{{"timestamp":"0000-06-01T00:00:00Z","customMetadata":1,"content":{text}}}'
+            )
         (found,) = (await memory.service.search_memory(query="tea", **WHO)).memories
         assert (found.timestamp, found.author, found.custom_metadata) == (None, None, {})
 
@@ -404,7 +446,10 @@ async def filled(memory):
     await memory.service.add_session_to_memory(await memory.conversation("t", "tea of t"))
     await memory.service.add_memory(memories=[note("tea of none")], **WHO)
     await memory.service.add_memory(memories=[note("tea")], app_name="app", user_id="other")
-    for name, labels in (("p", {"memory-session": "s"}), ("q", {})):  # as adk-memory keeps entries of a project
+    for name, labels in (
+        ("p", {"memory-session": "s"}),
+        ("q", {}),
+    ):  # as adk-memory keeps entries of a project
         memory.store.create(("app", "user", name), labels={"memory-project": "x", **labels})
     assert len(await memory.found("tea")) == 5 and await memory.listed() == ["s", "t"]
 
@@ -479,9 +524,21 @@ def test_copies_that_are_not_linked_are_counted(remember):
 def test_no_two_sessions_share_a_memory(remember):
     async def case(memory):
         of_notes = "sha256:ab5aa97074c454a0632057e704220d9a6678fbf773a0a5806fc09b8173b07309"
-        odd = ["notes", "ä" * 256, "x" * 505, "x" * 506, "x" * 512, "memory:notes", "memory:x", "../a b\n", of_notes]
+        odd = [
+            "notes",
+            "ä" * 256,
+            "x" * 505,
+            "x" * 506,
+            "x" * 512,
+            "memory:notes",
+            "memory:x",
+            "../a b\n",
+            of_notes,
+        ]
         for name in odd:
-            await memory.service.add_events_to_memory(events=[said(f"tea {len(name)}", "e")], session_id=name, **WHO)
+            await memory.service.add_events_to_memory(
+                events=[said(f"tea {len(name)}", "e")], session_id=name, **WHO
+            )
         await memory.service.add_memory(memories=[note("tea", id="e")], **WHO)
         kept = memory.kept()
         assert len(kept) == len(odd) + 1 and set(map(len, kept.values())) == {1}
@@ -532,7 +589,9 @@ def test_what_goes_on_does_not_hide_what_is_remembered(remember):
         session = await memory.conversation("s", "old tea")
         await memory.service.add_session_to_memory(session)
         key = ("app", "user", "s")
-        memory.store.append_batch(key, [{"author": "user", "content": {"parts": [{"text": "new tea"}]}}] * 2_500)
+        memory.store.append_batch(
+            key, [{"author": "user", "content": {"parts": [{"text": "new tea"}]}}] * 2_500
+        )
         assert await memory.found("tea") == ["old tea"]
 
     remember(case)
@@ -543,10 +602,14 @@ def test_concurrent_adds_lose_nothing(remember):
         session = await memory.conversation("s", *(f"tea {at}" for at in range(20)))
         sessions = [session.model_copy(update={"events": session.events[:at]}) for at in range(1, 21)]
         adds = [memory.service.add_session_to_memory(each) for each in reversed(sessions)]
-        adds += [memory.service.add_memory(memories=[note("coffee", id=f"n{at % 10}")], **WHO) for at in range(40)]
+        adds += [
+            memory.service.add_memory(memories=[note("coffee", id=f"n{at % 10}")], **WHO) for at in range(40)
+        ]
         adds += [memory.found("tea coffee") for _ in range(10)]
         await asyncio.gather(*adds)
-        assert memory.number("s") == "20" and sorted(memory.kept()["memory:notes"]) == [f"n{at}" for at in range(10)]
+        assert memory.number("s") == "20" and sorted(memory.kept()["memory:notes"]) == [
+            f"n{at}" for at in range(10)
+        ]
 
     remember(case)
 
@@ -587,11 +650,17 @@ class Reader(BaseLlm):
     async def generate_content_async(self, llm_request, stream=False):
         parts = [part for each in llm_request.contents for part in each.parts]
         said = [part.text for part in parts if part.text]
-        self.given.append("\n".join([*said, str(llm_request.config.system_instruction)]))  # where google-adk 1.39 has it
+        self.given.append(
+            "\n".join([*said, str(llm_request.config.system_instruction)])
+        )  # where google-adk 1.39 has it
         last = llm_request.contents[-1].parts[-1]
         if last.function_response:
             memories = last.function_response.response["result"].memories
-            yield LlmResponse(content=content(f"I recall: {[each.content.parts[0].text for each in memories]}", role="model"))
+            yield LlmResponse(
+                content=content(
+                    f"I recall: {[each.content.parts[0].text for each in memories]}", role="model"
+                )
+            )
         elif any(text.startswith("recall") for text in said):
             call = types.FunctionCall(name="load_memory", args={"query": "jasmine"})
             yield LlmResponse(content=types.Content(role="model", parts=[types.Part(function_call=call)]))
@@ -624,7 +693,9 @@ def test_an_agent_recalls_another_conversation(remember, tool):
                 await memory.service.forget(session_id=session, **WHO)
         else:
             await turn("second", "Which jasmine was it?")
-            assert "<PAST_CONVERSATIONS>" in model.given[-1] and "user: I like jasmine tea." in model.given[-1]
+            assert (
+                "<PAST_CONVERSATIONS>" in model.given[-1] and "user: I like jasmine tea." in model.given[-1]
+            )
         await runner.close()
 
     remember(case)

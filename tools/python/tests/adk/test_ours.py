@@ -23,13 +23,19 @@ from seslite.store import StoreOptions
 def run(case, folder):
     async def within():
         async with SesliteSessionService(str(folder / "a.db")) as service:
-            return await asyncio.wait_for(case(service, await service.create_session(session_id="s", state={"k": 1}, **WHO)), 60)
+            return await asyncio.wait_for(
+                case(service, await service.create_session(session_id="s", state={"k": 1}, **WHO)), 60
+            )
 
     return asyncio.run(within())
 
 
 def test_all_methods_of_a_session_service_are_there():
-    wanted = {name for name, member in vars(BaseSessionService).items() if callable(member) and not name.startswith("_")}
+    wanted = {
+        name
+        for name, member in vars(BaseSessionService).items()
+        if callable(member) and not name.startswith("_")
+    }
     assert wanted - set(vars(SesliteSessionService)) == {"flush"}  # nothing waits to be written
 
 
@@ -50,7 +56,15 @@ def test_a_uri_names_a_file_and_options(tmp_path, monkeypatch):
     for wrong in ("sqlite:///a.db", "seslite://host/a.db", "a.db"):
         with pytest.raises(seslite.InvalidError, match="seslite:///agents.db"):
             SesliteSessionService(uri=wrong)
-    for wrong in ("read_only=yes", "max_readers=few", "max_readers=", "colour=red", "clock=1", "timeout=soon", "timeout=0"):
+    for wrong in (
+        "read_only=yes",
+        "max_readers=few",
+        "max_readers=",
+        "colour=red",
+        "clock=1",
+        "timeout=soon",
+        "timeout=0",
+    ):
         with pytest.raises(seslite.InvalidError, match=wrong.split("=")[0]):
             SesliteSessionService(uri=f"seslite:///a.db?{wrong}")
     with pytest.raises(seslite.NotFoundError):
@@ -89,7 +103,10 @@ def test_the_clock_and_the_ids_are_those_of_the_adk(tmp_path):
     "ends, code",
     [
         ("signal.raise_signal(signal.SIGTERM)", -signal.SIGTERM),
-        ("service.store.export(lambda _: signal.raise_signal(signal.SIGTERM))", 128 + signal.SIGTERM),  # within a call
+        (
+            "service.store.export(lambda _: signal.raise_signal(signal.SIGTERM))",
+            128 + signal.SIGTERM,
+        ),  # within a call
     ],
 )
 def test_sigterm_closes_the_store_of_the_adk_s_command_line(ends, code, tmp_path):
@@ -101,7 +118,13 @@ def test_sigterm_closes_the_store_of_the_adk_s_command_line(ends, code, tmp_path
         {ends}
         print("still here")
     """
-    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert (ran.returncode, ran.stdout) == (code, ""), ran.stderr
     assert (tmp_path / "a.db").exists() and not (tmp_path / "a.db-wal").exists()
 
@@ -116,7 +139,11 @@ def test_a_stale_session_is_told_between_processes(tmp_path):
             await service.append_event(session, made)
         assert stale.value.__cause__.version == 1
         # Nothing of the refused event is seen, and it is whole.
-        assert session.state == {"k": 1} and session.events == [] and made.actions.state_delta == {"temp:t": 1, "k": 3}
+        assert (
+            session.state == {"k": 1}
+            and session.events == []
+            and made.actions.state_delta == {"temp:t": 1, "k": 3}
+        )
         await service.append_event(await service.get_session(session_id="s", **WHO), made)
 
     run(case, tmp_path)
@@ -178,9 +205,13 @@ def test_an_agent_follows_what_another_process_appends(tmp_path):
     async def case(service, session):
         following = service.follow(session_id="s", **WHO)
         first = asyncio.ensure_future(anext(following))
-        other = await asyncio.create_subprocess_exec(sys.executable, "-c", textwrap.dedent(program), str(tmp_path / "a.db"))
+        other = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", textwrap.dedent(program), str(tmp_path / "a.db")
+        )
         seen = [await first] + [await anext(following) for _ in range(19)]
-        assert [(each.session_id, each.event.id) for each in seen] == [("s", f"e{number}") for number in range(20)]
+        assert [(each.session_id, each.event.id) for each in seen] == [
+            ("s", f"e{number}") for number in range(20)
+        ]
         assert await other.wait() == 0
         with pytest.raises(StaleSessionError):
             await service.append_event(session, event())
@@ -207,7 +238,9 @@ def test_a_rewind_that_has_nothing_to_take_back_stores_nothing(tmp_path):
 def test_a_cancelled_append_is_shown_as_it_ended(tmp_path):
     async def case(service, session):
         for number in range(40):
-            appending = asyncio.ensure_future(service.append_event(session, event({"n": number, "temp:t": number})))
+            appending = asyncio.ensure_future(
+                service.append_event(session, event({"n": number, "temp:t": number}))
+            )
             await asyncio.sleep(0.0005 * (number % 5))
             appending.cancel()
             await asyncio.wait([appending])
@@ -246,13 +279,18 @@ def test_events_of_other_adks_are_read(tmp_path):
     async def case(service, session):
         key = ("app", "user", "s")
         service.store.append(
-            key, b'{"id":"ms","timestamp":1700000000123,"author":"a","invocation_id":"i","actions":{"state_delta":{"n":1}}}'
+            key,
+            b'{"id":"ms","timestamp":1700000000123,"author":"a","invocation_id":"i","actions":{"state_delta":{"n":1}}}',
         )
         service.store.append(
-            key, b'{"id":"text","timestamp":"2023-11-14T22:13:20.5Z","author":"a","invocationId":"i","actions":{}}'
+            key,
+            b'{"id":"text","timestamp":"2023-11-14T22:13:20.5Z","author":"a","invocationId":"i","actions":{}}',
         )
         read = await service.get_session(session_id="s", **WHO)
-        assert [each.timestamp for each in read.events] == [1700000000.123, 1700000000.5] and read.state == {"k": 1, "n": 1}
+        assert [each.timestamp for each in read.events] == [1700000000.123, 1700000000.5] and read.state == {
+            "k": 1,
+            "n": 1,
+        }
 
     run(case, tmp_path)
 

@@ -1,4 +1,5 @@
-"""A Runner with a scripted model over 50 turns stores in a seslite store what InMemorySessionService holds."""
+"""A Runner with a scripted model over 50 turns stores in a seslite store what InMemorySessionService
+holds."""
 
 import asyncio
 
@@ -14,22 +15,38 @@ from seslite import Store
 from seslite.adk import SesliteSessionService
 
 TURNS = 50
-SCRIPT = ["hello", "tool topic birds", "transfer writer", "tool note {n}", "write {n}", "transfer root", "tool k{n} {n}", "bye"]
+SCRIPT = [
+    "hello",
+    "tool topic birds",
+    "transfer writer",
+    "tool note {n}",
+    "write {n}",
+    "transfer root",
+    "tool k{n} {n}",
+    "bye",
+]
 REWINDS = {17: 14, 38: 30}  # after the turn of this number, back to before that one
 
 
 async def converse(service, rewinds):
-    """Runs the turns, and returns the session as it is stored and the instructions that the models were given."""
+    """Runs the turns, and returns the session as it is stored and the instructions that the models were
+    given."""
     app, models = make_app()
     runner = Runner(app=app, session_service=service, artifact_service=InMemoryArtifactService())
     who = {"user_id": "user", "session_id": "s"}
-    await service.create_session(app_name="app", state={"first": "given", "user:lang": "en", "temp:t": 1}, **who)
+    await service.create_session(
+        app_name="app", state={"first": "given", "user:lang": "en", "temp:t": 1}, **who
+    )
     invocations, partials = [], 0
     for turn in range(TURNS):
-        message = types.Content(role="user", parts=[types.Part(text=SCRIPT[turn % len(SCRIPT)].format(n=turn))])
+        message = types.Content(
+            role="user", parts=[types.Part(text=SCRIPT[turn % len(SCRIPT)].format(n=turn))]
+        )
         mode = StreamingMode.SSE if turn % 3 == 0 else StreamingMode.NONE
         invocation = None
-        async for event in runner.run_async(new_message=message, run_config=RunConfig(streaming_mode=mode), **who):
+        async for event in runner.run_async(
+            new_message=message, run_config=RunConfig(streaming_mode=mode), **who
+        ):
             invocation = invocation or event.invocation_id
             partials += bool(event.partial)
         invocations.append(invocation)
@@ -57,7 +74,13 @@ def _rename(value, names):
     """Puts numbers, in the order of their appearance, for ids that are random."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in list(items):
-        if key in ("invocation_id", "rewind_before_invocation_id", "id", "function_call_id", "run_id") and isinstance(item, str):
+        if key in (
+            "invocation_id",
+            "rewind_before_invocation_id",
+            "id",
+            "function_call_id",
+            "run_id",
+        ) and isinstance(item, str):
             value[key] = names.setdefault(item, len(names))
         elif key in ("start_timestamp", "end_timestamp"):
             value[key] = 0
@@ -107,12 +130,19 @@ def test_a_rewind_differs_in_its_delta_and_in_the_keys_that_it_puts_right(rewoun
 def test_removed_keys_disappear_and_the_tombstone_is_never_shown(tmp_path):
     async def within():
         async with SesliteSessionService(str(tmp_path / "a.db")) as service:
-            session = await service.create_session(app_name="a", user_id="u", state={"k": 1, "user:k": 2, "app:k": 3})
+            session = await service.create_session(
+                app_name="a", user_id="u", state={"k": 1, "user:k": 2, "app:k": 3}
+            )
             removed = dict.fromkeys(("k", "user:k", "app:k", "temp:k", "never"), "__ADK_SENTINEL_REMOVED__")
             await service.append_event(session, services.event(removed))
             read = await service.get_session(app_name="a", user_id="u", session_id=session.id)
             listed = await service.list_sessions(app_name="a")
-            return session.state, read.state, listed.sessions[0].state, await service.get_user_state(app_name="a", user_id="u")
+            return (
+                session.state,
+                read.state,
+                listed.sessions[0].state,
+                await service.get_user_state(app_name="a", user_id="u"),
+            )
 
     assert asyncio.run(within()) == ({}, {}, {}, {})
 

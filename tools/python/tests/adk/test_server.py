@@ -1,5 +1,5 @@
-"""`adk api_server` and `adk web` with our URI, over HTTP on localhost: services.yaml makes it known, and the process's end
-closes it."""
+"""`adk api_server` and `adk web` with our URI, over HTTP on localhost: services.yaml makes it known, and the
+process's end closes it."""
 
 import json
 import pathlib
@@ -97,7 +97,10 @@ def ended(process, number, file):
 def test_a_conversation_over_http(server):
     base, file, process = server
     sessions = "/apps/app/users/alice/sessions"
-    assert ask(base, f"{sessions}/s1", {"first": 1, "user:lang": "en"}, "POST")["state"] == {"user:lang": "en", "first": 1}
+    assert ask(base, f"{sessions}/s1", {"first": 1, "user:lang": "en"}, "POST")["state"] == {
+        "user:lang": "en",
+        "first": 1,
+    }
     assert [each["id"] for each in ask(base, sessions)] == ["s1"]
     run = {
         "appName": "app",
@@ -115,7 +118,10 @@ def test_a_conversation_over_http(server):
     assert ask(base, artifacts) == ["plan"] and ask(base, f"{artifacts}/plan")["text"] == "sunny"
     ask(base, "/apps/app/users/alice/memory", {"sessionId": "s1"}, "PATCH")
     with Store(file) as store:  # another process reads what the server wrote, while it runs
-        assert store.get(("app", "alice", "s1")).stored == 8 and store.get(("app", "alice", "s1")).label("memory") == "8"
+        assert (
+            store.get(("app", "alice", "s1")).stored == 8
+            and store.get(("app", "alice", "s1")).label("memory") == "8"
+        )
         assert store.artifact_read(("app", "alice", "s1"), "plan") == b"sunny"
     ask(base, f"{sessions}/s2", {}, "POST")
     ask(base, f"{sessions}/s2", method="DELETE")

@@ -1,5 +1,5 @@
-"""The same cases over the ADK's session services and ours. Where one shows something else, DIFFERENCES says what; for ours
-with the sentences of the contract (the headers) that say why."""
+"""The same cases over the ADK's session services and ours. Where one shows something else, DIFFERENCES says
+what; for ours with the sentences of the contract (the headers) that say why."""
 
 import datetime
 import pathlib
@@ -32,14 +32,20 @@ CONSTRAINT_2 = "IntegrityError: (sqlite3.IntegrityError) UNIQUE constraint f"
 # case: {service: (what it shows, why)}
 DIFFERENCES = {
     "an_id_is_stripped": {"database": (" s ", "ids as they are"), "seslite": (" s ", IDS)},
-    "an_empty_id_asks_for_one": {"seslite": ("InvalidError: the session id is empty; it must have 1 to 512", IDS)},
-    "a_stale_session_takes_no_event": {"memory": (("nothing", ["e1", "e2"], {"a": 2}, ["e1", "e2", "e3"]), "no check")},
+    "an_empty_id_asks_for_one": {
+        "seslite": ("InvalidError: the session id is empty; it must have 1 to 512", IDS)
+    },
+    "a_stale_session_takes_no_event": {
+        "memory": (("nothing", ["e1", "e2"], {"a": 2}, ["e1", "e2", "e3"]), "no check")
+    },
     "a_writer_with_a_slow_clock_is_found_stale": {
         "memory": (("nothing", 2), "no check"),
         "sqlite": (("nothing", 2), "compares times"),
     },
     "a_session_of_a_deleted_one_s_name_is_another": {"memory": ("nothing", "no check")},
-    "branches_of_one_session_append_side_by_side": {"sqlite": (UNKNOWN, "each append has a connection and no turn")},
+    "branches_of_one_session_append_side_by_side": {
+        "sqlite": (UNKNOWN, "each append has a connection and no turn")
+    },
     "the_tombstone_is_a_text": {"seslite": ((["a"], None, ["a"], None), TOMBSTONE)},
     "the_same_event_twice_is_one": {
         "sqlite": ((CONSTRAINT, 1, 1), "no retry"),

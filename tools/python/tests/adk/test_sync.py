@@ -1,4 +1,5 @@
-"""Copies between session services: every pair of them, interrupted at every step, over a server that fails."""
+"""Copies between session services: every pair of them, interrupted at every step, over a server that
+fails."""
 
 import asyncio
 import contextlib
@@ -71,7 +72,10 @@ async def service_of(kind, folder, name, **options):
 
 @contextlib.asynccontextmanager
 async def pair(folder, source, target, **options):
-    async with service_of(source, folder, "source", **options) as one, service_of(target, folder, "target", **options) as other:
+    async with (
+        service_of(source, folder, "source", **options) as one,
+        service_of(target, folder, "target", **options) as other,
+    ):
         yield one, other
 
 
@@ -89,10 +93,12 @@ def event(name, delta=None, *, time=0.0, author="user", text=None, invocation="i
 
 
 CALL = types.Content(
-    role="model", parts=[types.Part(function_call=types.FunctionCall(id="c1", name="look", args={"at": {"b": [1, None]}}))]
+    role="model",
+    parts=[types.Part(function_call=types.FunctionCall(id="c1", name="look", args={"at": {"b": [1, None]}}))],
 )
 ANSWER = types.Content(
-    role="user", parts=[types.Part(function_response=types.FunctionResponse(id="c1", name="look", response={"ok": True}))]
+    role="user",
+    parts=[types.Part(function_response=types.FunctionResponse(id="c1", name="look", response={"ok": True}))],
 )
 
 
@@ -104,22 +110,33 @@ async def append(service, user, session, *events):
 
 async def fill(service):
     """Two users with three sessions. The session that was made first was changed last."""
-    for user, session, state in (("u", "s1", {"k": 1, "own": [1, {"a": None}], "user:lang": "en", "app:theme": "dark"}),
-                                 ("u", "s2", {}), ("v", "s3", {"user:lang": "de"})):
+    for user, session, state in (
+        ("u", "s1", {"k": 1, "own": [1, {"a": None}], "user:lang": "en", "app:theme": "dark"}),
+        ("u", "s2", {}),
+        ("v", "s3", {"user:lang": "de"}),
+    ):
         await service.create_session(app_name="app", user_id=user, session_id=session, state=state)
     await append(service, "u", "s1", event("e1", {"k": 2, "user:count": 1}, text="Hello"))
     await append(
-        service, "u", "s2",
+        service,
+        "u",
+        "s2",
         event("e1", {"user:count": 2}, time=1.5, text="in another session"),
-        event("e2", time=2.25, author="agent", long_running_tool_ids={"c1"}).model_copy(update={"content": CALL}),
+        event("e2", time=2.25, author="agent", long_running_tool_ids={"c1"}).model_copy(
+            update={"content": CALL}
+        ),
         event("e3", {"seen": True, "k": None}, time=2.5).model_copy(update={"content": ANSWER}),
     )
     await append(
-        service, "v", "s3",
+        service,
+        "v",
+        "s3",
         event("f1", time=3, usage_metadata=types.GenerateContentResponseUsageMetadata(prompt_token_count=3)),
         event("f2", {"app:theme": "light"}, time=4, branch="a.b", error_code="E", error_message="broken"),
     )
-    await append(service, "u", "s1", event("e4", {"user:count": 3}, time=5.123456, author="agent", text="Bye"))
+    await append(
+        service, "u", "s1", event("e4", {"user:count": 3}, time=5.123456, author="agent", text="Bye")
+    )
 
 
 async def seen(service, *, shared=True, ids=True):
@@ -127,7 +144,9 @@ async def seen(service, *, shared=True, ids=True):
     found = {}
     for listed in (await service.list_sessions(app_name="app")).sessions:
         session = await service.get_session(app_name="app", user_id=listed.user_id, session_id=listed.id)
-        state = {name: value for name, value in session.state.items() if shared or not compare.is_shared(name)}
+        state = {
+            name: value for name, value in session.state.items() if shared or not compare.is_shared(name)
+        }
         events = [compare.fields_of(each) for each in session.events]
         found[session.user_id, session.id] = state, [{**each, "id": ids and each["id"]} for each in events]
     return found
@@ -150,10 +169,18 @@ def test_every_pair_of_services_ends_equal(source, target, tmp_path):
         async with pair(tmp_path, source, target) as (one, other):
             await fill(one)
             report = await sync(one, other)
-            assert report.sessions == {"created": 3} and report.events["copied"] == 7 and report.problems == []
+            assert (
+                report.sessions == {"created": 3} and report.events["copied"] == 7 and report.problems == []
+            )
             assert await seen(one, shared=shared) == await seen(other, shared=shared)
-            assert [what for what in report.lost if not what.startswith("state app:") and not what.startswith("state user:")] == []
-            assert (report.lost == {}) == (shared or source == target)  # in Vertex each session has its own app: and user: keys
+            assert [
+                what
+                for what in report.lost
+                if not what.startswith("state app:") and not what.startswith("state user:")
+            ] == []
+            assert (report.lost == {}) == (
+                shared or source == target
+            )  # in Vertex each session has its own app: and user: keys
             again = await sync(one, other)
             assert again.sessions == {"equal": 3} and not again.changed
 
@@ -211,7 +238,13 @@ class FaultyStore(StoreSide):
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize(
     "source, target",
-    [("seslite", "vertex"), ("vertex", "seslite"), ("seslite", "memory"), ("memory", "seslite"), ("memory", "sqlite")],
+    [
+        ("seslite", "vertex"),
+        ("vertex", "seslite"),
+        ("seslite", "memory"),
+        ("memory", "seslite"),
+        ("memory", "sqlite"),
+    ],
 )
 def test_a_sync_that_is_interrupted_at_any_step_ends_equal(source, target, after, tmp_path):
     """The source is filled once. Each step has a target of its own."""
@@ -238,7 +271,9 @@ def test_a_sync_that_is_interrupted_at_any_step_ends_equal(source, target, after
                     counter["at"] = None
                     report = await sync(one, other)
                     assert report.problems == [] and await seen(other, shared=shared) == expected, step
-                    assert STRAY not in [each.id for each in (await other.list_sessions(app_name="app")).sessions]
+                    assert STRAY not in [
+                        each.id for each in (await other.list_sessions(app_name="app")).sessions
+                    ]
             assert step > 15
 
     asyncio.run(case())
@@ -282,7 +317,9 @@ def test_a_request_that_fails_is_made_good_in_the_same_pass(target, fault, tmp_p
                     assert await seen(other, shared=False) == expected, number
                     if not reached:
                         break
-                    assert report.retries <= 1 or slow  # 0 if another request at that time says that there is no such session
+                    assert (
+                        report.retries <= 1 or slow
+                    )  # 0 if another request at that time says that there is no such session
                     retried += report.retries
             assert retried >= (1 if slow else 2)
 
@@ -301,8 +338,15 @@ def test_a_service_that_sends_us_away_is_left_alone_for_so_long(tmp_path):
             await append(one, "u", "s1", event("e1"))
             other.server.faults = {"append": Fault("429", headers={"Retry-After": "30"})}
             report = await sync(one, other, pace=Pace(sleep=sleep))
-            assert report.events["copied"] == 1 and len(slept) == 1 and 30 < slept[0] <= 31 and report.waited == slept[0]
-            assert other.server.answer_counts()["append"] == 2  # that of google-adk after a second is not made
+            assert (
+                report.events["copied"] == 1
+                and len(slept) == 1
+                and 30 < slept[0] <= 31
+                and report.waited == slept[0]
+            )
+            assert (
+                other.server.answer_counts()["append"] == 2
+            )  # that of google-adk after a second is not made
 
     asyncio.run(case())
 
@@ -315,11 +359,23 @@ def test_how_long_to_wait():
             self.response = types.HttpResponse(headers=headers or {})
             self.details = details
 
-    soon = email.utils.format_datetime(datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=20))
-    info = {"error": {"details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "2.5s"}]}}
-    assert pace.retry_after(Answer({"retry-after": "7"})) == 7 and 15 < pace.retry_after(Answer({"Retry-After": soon})) <= 20
+    soon = email.utils.format_datetime(
+        datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=20)
+    )
+    info = {
+        "error": {"details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "2.5s"}]}
+    }
+    assert (
+        pace.retry_after(Answer({"retry-after": "7"})) == 7
+        and 15 < pace.retry_after(Answer({"Retry-After": soon})) <= 20
+    )
     assert pace.retry_after(Answer(details=info)) == 2.5
-    for useless in (Answer(), Answer({"retry-after": "soon"}), Answer(details={"error": "text"}), ValueError()):
+    for useless in (
+        Answer(),
+        Answer({"retry-after": "soon"}),
+        Answer(details={"error": "text"}),
+        ValueError(),
+    ):
         assert pace.retry_after(useless) is None
     assert pace.is_transient(Answer()) and not pace.is_transient(ValueError())
 
@@ -334,7 +390,9 @@ def test_a_service_that_stays_away_ends_the_pass(tmp_path):
             assert report.problems[0].session is None and "503" in report.problems[0].reason
             other.server.faults = {1: Fault("429", headers={"Retry-After": "86400"})}
             other.server.requests.clear()
-            assert "gave up" in (await sync(one, other)).problems[0].reason and len(other.server.requests) == 1
+            assert (
+                "gave up" in (await sync(one, other)).problems[0].reason and len(other.server.requests) == 1
+            )
 
     asyncio.run(case())
 
@@ -379,7 +437,9 @@ def test_recorded_sessions_of_the_api_are_copied_as_the_adk_reads_them(tmp_path)
                 found = await other.get_session(app_name="app", user_id=wanted["userId"], session_id=name)
                 events = [Event.model_validate(event) for event in wanted["events"]]
                 events = [event for event in events if not event.partial]
-                assert [compare.fields_of(event) for event in found.events] == [compare.fields_of(event) for event in events]
+                assert [compare.fields_of(event) for event in found.events] == [
+                    compare.fields_of(event) for event in events
+                ]
                 copied += report.events["copied"]
         assert copied > 50
 
@@ -422,9 +482,14 @@ def test_sessions_and_events_are_deleted_on_request(tmp_path):
             report = await sync(one, other)
             assert report.sessions == {"equal": 1, "ahead": 1, "only_in_target": 1}
             dry = await sync(one, other, delete=True, dry_run=True)
-            assert dry.sessions == {"equal": 1, "updated": 1, "deleted": 1} and len((await seen(other))["u", "s1"][1]) == 3
+            assert (
+                dry.sessions == {"equal": 1, "updated": 1, "deleted": 1}
+                and len((await seen(other))["u", "s1"][1]) == 3
+            )
             report = await sync(one, other, delete=True)
-            assert report.sessions == {"equal": 1, "updated": 1, "deleted": 1} and report.events["copied"] == 2
+            assert (
+                report.sessions == {"equal": 1, "updated": 1, "deleted": 1} and report.events["copied"] == 2
+            )
             assert await seen(other) == await seen(one)
 
     asyncio.run(case())
@@ -486,14 +551,25 @@ def test_a_source_that_was_pruned_goes_on_where_the_target_has_the_rest(tmp_path
         async with pair(tmp_path, "seslite", "memory") as (one, other):
             await fill(one)
             for number in range(6):
-                await append(one, "u", "s1", event(f"p{number}", {"n": number}, time=10 + number, invocation=f"i{number}"))
+                await append(
+                    one,
+                    "u",
+                    "s1",
+                    event(f"p{number}", {"n": number}, time=10 + number, invocation=f"i{number}"),
+                )
             await sync(one, other)
             with one.store.get(("app", "u", "s1")) as stored:
                 stored.prune(keep=2)
             await append(one, "u", "s1", event("p6", {"n": 6}, time=20))
             report = await sync(one, other, delete=True)
-            assert report.sessions == {"equal": 2, "updated": 1} and report.lost["pruned events"].session == "s1"
-            assert [each["id"] for each in (await seen(other))["u", "s1"][1]] == ["e1", "e4", *(f"p{n}" for n in range(7))]
+            assert (
+                report.sessions == {"equal": 2, "updated": 1} and report.lost["pruned events"].session == "s1"
+            )
+            assert [each["id"] for each in (await seen(other))["u", "s1"][1]] == [
+                "e1",
+                "e4",
+                *(f"p{n}" for n in range(7)),
+            ]
 
     asyncio.run(case())
 
@@ -501,7 +577,9 @@ def test_a_source_that_was_pruned_goes_on_where_the_target_has_the_rest(tmp_path
 def test_what_the_store_knows_beyond_the_adk_is_reported(tmp_path):
     async def case():
         async with pair(tmp_path, "seslite", "memory") as (one, other):
-            with one.store.create(("app", "u", "s"), title="Trip", labels={"a": "b"}, expires_us=4_000_000_000_000_000) as session:
+            with one.store.create(
+                ("app", "u", "s"), title="Trip", labels={"a": "b"}, expires_us=4_000_000_000_000_000
+            ) as session:
                 session.artifact_save("notes", "text")
                 session.append({"id": "e", "author": "a", "content": {"parts": [{"text": "x"}]}})
             report = await sync(one, other)
@@ -515,7 +593,9 @@ def test_what_the_store_knows_beyond_the_adk_is_reported(tmp_path):
 def test_a_key_that_an_event_removes_is_null_in_services_that_cannot_remove_it(tmp_path):
     async def case():
         async with pair(tmp_path, "seslite", "sqlite") as (one, other):
-            await one.create_session(app_name="app", user_id="u", session_id="s", state={"gone": 1, "stays": 2})
+            await one.create_session(
+                app_name="app", user_id="u", session_id="s", state={"gone": 1, "stays": 2}
+            )
             await append(one, "u", "s", event("e1", {"gone": REMOVED}))
             report = await sync(one, other)
             assert (await seen(other))["u", "s"][0] == {"gone": None, "stays": 2}
@@ -573,12 +653,19 @@ def test_what_the_target_refuses_is_reported_and_the_rest_is_copied(tmp_path):
             await fill(one)
             await one.create_session(app_name="app", user_id="u", session_id="not allowed!")
             report = await sync(one, other)
-            assert report.sessions == {"created": 3, "failed": 1} and "not allowed!" in report.problems[0].reason
-        async with service_of("memory", tmp_path, "target") as other, service_of("seslite", tmp_path, "spaces") as one:
+            assert (
+                report.sessions == {"created": 3, "failed": 1} and "not allowed!" in report.problems[0].reason
+            )
+        async with (
+            service_of("memory", tmp_path, "target") as other,
+            service_of("seslite", tmp_path, "spaces") as one,
+        ):
             for name in ("s1", " s1 "):
                 await one.create_session(app_name="app", user_id="u", session_id=name)
             report = await sync(one, other)
-            assert report.sessions == {"created": 1, "failed": 1} and "take the spaces" in "\n".join(report.lines())
+            assert report.sessions == {"created": 1, "failed": 1} and "take the spaces" in "\n".join(
+                report.lines()
+            )
 
     asyncio.run(case())
 
@@ -610,7 +697,9 @@ def test_shared_state_is_that_of_the_source_in_the_end(tmp_path):
                 await one.create_session(app_name="app", user_id="u", session_id=name)
             await append(one, "u", "s2", event("e1", {"user:lang": "old", "app:a": 1}, time=1))
             await append(one, "u", "s1", event("e2", {"user:lang": "newer", "app:a": 2}, time=2))
-            await append(one, "u", "s2", event("e3", {"user:lang": "newest"}, time=1.5))  # so the list has s2 before s1
+            await append(
+                one, "u", "s2", event("e3", {"user:lang": "newest"}, time=1.5)
+            )  # so the list has s2 before s1
             report = await sync(one, other)
             assert await other.get_user_state(app_name="app", user_id="u") == {"lang": "newest"}
             assert report.shared == [("app", "u", "user:lang")] and await seen(one) == await seen(other)

@@ -1,4 +1,5 @@
-"""`python -m seslite.adk.sync`: what it prints, and as a process with the services.py of a folder of agents, ended and killed."""
+"""`python -m seslite.adk.sync`: what it prints, and as a process with the services.py of a folder of agents,
+ended and killed."""
 
 import json
 import pathlib
@@ -46,7 +47,9 @@ def server(tmp_path):
 def add(vertex, number):
     raw = {"id": f"e{number}", "invocationId": "i", "author": "a", "actions": {"stateDelta": {"k": number}}}
     time = f"2026-01-01T00:00:0{number}Z"
-    vertex._append("s1", vertex.sessions["s1"], {"author": "a", "invocationId": "i", "timestamp": time, "rawEvent": raw})
+    vertex._append(
+        "s1", vertex.sessions["s1"], {"author": "a", "invocationId": "i", "timestamp": time, "rawEvent": raw}
+    )
 
 
 def uris(server, folder):
@@ -92,7 +95,9 @@ def test_copies_and_says_what_it_did(server, tmp_path, command):
 
 def test_follows_until_it_is_ended(server, tmp_path):
     options = ["--follow", "--interval=0.1", "--json"]
-    with process_of(tmp_path, *uris(server, tmp_path), *options, stdout=subprocess.PIPE, text=True) as process:
+    with process_of(
+        tmp_path, *uris(server, tmp_path), *options, stdout=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert json.loads(process.stdout.readline())["events"]["copied"] == 5
             add(server, 5)
@@ -105,7 +110,8 @@ def test_follows_until_it_is_ended(server, tmp_path):
 
 
 def test_a_process_that_is_killed_has_copied_nothing_twice(server, tmp_path, command):
-    """From the store to the server, which kills the process when it has stored an event, before it answers."""
+    """From the store to the server, which kills the process when it has stored an event, before it
+    answers."""
     there, here = uris(server, tmp_path)
     assert command(there, here, "--app=app")[0] == 0
     server.sessions.clear()
@@ -123,7 +129,9 @@ def test_a_process_that_is_killed_has_copied_nothing_twice(server, tmp_path, com
         assert process.wait(300) == -signal.SIGKILL
     assert len(server.sessions["s1"]["events"]) == 3
     assert command(here, there, "--app=app")[0] == 0
-    assert [each["rawEvent"]["id"] for each in server.sessions["s1"]["events"]] == [f"e{number}" for number in range(5)]
+    assert [each["rawEvent"]["id"] for each in server.sessions["s1"]["events"]] == [
+        f"e{number}" for number in range(5)
+    ]
     assert server.sessions["s1"]["session"]["sessionState"] == {"k": 4, "user:lang": "en"}
 
 

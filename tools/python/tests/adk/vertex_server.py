@@ -1,5 +1,5 @@
-"""A server on localhost that speaks the REST of Vertex AI Agent Engine's sessions, as google-adk's VertexAiSessionService uses
-it, and fails as it is told to."""
+"""A server on localhost that speaks the REST of Vertex AI Agent Engine's sessions, as google-adk's
+VertexAiSessionService uses it, and fails as it is told to."""
 
 import datetime
 import http.server
@@ -47,22 +47,25 @@ def _now():
 def _camel(value):
     """Names as the API gives them. What was sent within actions and metadata is in snake case."""
     if isinstance(value, dict):
-        return {re.sub("_([a-z])", lambda found: found[1].upper(), name): each for name, each in value.items()}
+        return {
+            re.sub("_([a-z])", lambda found: found[1].upper(), name): each for name, each in value.items()
+        }
     return value
 
 
 class Fault:
-    """What happens to one request, before or after it is carried out: "500", "503", "429", "cut" (no answer), "slow" (later than
-    the client waits)."""
+    """What happens to one request, before or after it is carried out: "500", "503", "429", "cut" (no answer),
+    "slow" (later than the client waits)."""
 
     def __init__(self, kind, *, after=False, headers=None, seconds=0.0):
         self.kind, self.after, self.headers, self.seconds = kind, after, headers or {}, seconds
 
 
 class Vertex:
-    """The sessions of one engine. `faults` maps numbers of requests, counted from 1, to faults, and "append" to that of the next
-    append; `requests` lists the requests as (method, path, body). `page` is how many items an answer has. With `waits`, a session
-    is not yet there when it is created. Without `keeps_raw`, the server is one from before there was rawEvent."""
+    """The sessions of one engine. `faults` maps numbers of requests, counted from 1, to faults, and "append"
+    to that of the next append; `requests` lists the requests as (method, path, body). `page` is how many
+    items an answer has. With `waits`, a session is not yet there when it is created. Without `keeps_raw`, the
+    server is one from before there was rawEvent."""
 
     def __init__(self, *, page=2, keeps_raw=True, waits=False):
         self.sessions = {}  # id: {"session": ..., "events": [...]}
@@ -74,7 +77,9 @@ class Vertex:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True  # else a body waits 40 ms for the client to acknowledge the headers
+            disable_nagle_algorithm = (
+                True  # else a body waits 40 ms for the client to acknowledge the headers
+            )
 
             def log_message(self, *_):
                 pass
@@ -86,7 +91,9 @@ class Vertex:
 
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
         self.base = f"http://127.0.0.1:{self._server.server_address[1]}/"
 
     def close(self):
@@ -102,8 +109,10 @@ class Vertex:
 
     def answer_counts(self):
         """How often each request was made, by its kind."""
-        kinds = [("append" if path.endswith(":appendEvent") else "create" if method == "POST" else method.lower())
-                 for method, path, _ in self.requests]
+        kinds = [
+            ("append" if path.endswith(":appendEvent") else "create" if method == "POST" else method.lower())
+            for method, path, _ in self.requests
+        ]
         return {kind: kinds.count(kind) for kind in kinds}
 
     # -------------------------------------------------------------------------------------------- HTTP
@@ -159,7 +168,11 @@ class Vertex:
             return 200, stored["session"]
         if words[2] == "events":
             return 200, self._page(stored["events"], "sessionEvents", query)
-        return 200, {"name": f"{ENGINE}/sessions/{name}/operations/1", "done": True, "response": stored["session"]}
+        return 200, {
+            "name": f"{ENGINE}/sessions/{name}/operations/1",
+            "done": True,
+            "response": stored["session"],
+        }
 
     def _error(self, code, status):
         return code, {"error": {"code": code, "status": status, "message": status}}
@@ -184,7 +197,11 @@ class Vertex:
 
     def _list(self, query):
         user = re.fullmatch('user_id="(.*)"', query.get("filter", ""))
-        wanted = [each["session"] for each in self.sessions.values() if not user or each["session"]["userId"] == user[1]]
+        wanted = [
+            each["session"]
+            for each in self.sessions.values()
+            if not user or each["session"]["userId"] == user[1]
+        ]
         return 200, self._page(wanted, "sessions", query)
 
     def _append(self, name, stored, body):

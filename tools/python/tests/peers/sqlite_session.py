@@ -1,4 +1,5 @@
-"""A plugin of pytest that puts SesliteSession in the place of SQLiteSession, wherever the SDK's own tests take it from."""
+"""A plugin of pytest that puts SesliteSession in the place of SQLiteSession, wherever the SDK's own tests
+take it from."""
 
 import agents
 import agents.memory

@@ -1,7 +1,8 @@
-//! adk-session's SQLite service and ours, in one interleaved run, at equal durability: both with a write-ahead log and
-//! `synchronous=FULL`. `cargo bench -p adk-session-seslite` prints a table; BENCH_SECONDS, BENCH_LOG and BENCH_WRITERS set how long the
-//! writers write, how many events the long log has, and how many writers there are. It fails if ours is slower than what
-//! the README says, or makes an error.
+//! adk-session's SQLite service and ours, in one interleaved run, at equal durability: both with a
+//! write-ahead log and `synchronous=FULL`. `cargo bench -p adk-session-seslite` prints a table;
+//! BENCH_SECONDS, BENCH_LOG and BENCH_WRITERS set how long the writers write, how many events the long log
+//! has, and how many writers there are. It fails if ours is slower than what the README says, or makes an
+//! error.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -29,7 +30,8 @@ async fn sqlite(path: &Path) -> Service {
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(Duration::from_secs(10));
-    let service = SqliteSessionService::from_pool(SqlitePoolOptions::new().connect_with(options).await.unwrap());
+    let service =
+        SqliteSessionService::from_pool(SqlitePoolOptions::new().connect_with(options).await.unwrap());
     service.migrate().await.unwrap();
     Arc::new(service)
 }
@@ -61,7 +63,9 @@ async fn create(service: &Service, session: &str) {
 async fn append(service: &Service, session: &str, n: u64) -> adk_core::Result<()> {
     let mut event = Event::new("inv");
     event.author = "agent".into();
-    event.set_content(Content::new("model").with_text(format!("This is answer number {n}. {}", "word ".repeat(60))));
+    event.set_content(
+        Content::new("model").with_text(format!("This is answer number {n}. {}", "word ".repeat(60))),
+    );
     event.actions.state_delta.insert("n".into(), n.into());
     event.actions.state_delta.insert("user:n".into(), n.into());
     service.append_event_for_identity(AppendEventRequest { identity: identity(session), event }).await
@@ -166,7 +170,8 @@ async fn write_for(service: Service, seconds: u64, writers: u64) -> (f64, u64) {
 #[tokio::main]
 async fn main() -> ExitCode {
     let folder = tempfile::tempdir().unwrap();
-    let services = [sqlite(&folder.path().join("theirs.db")).await, ours(&folder.path().join("ours.db")).await];
+    let services =
+        [sqlite(&folder.path().join("theirs.db")).await, ours(&folder.path().join("ours.db")).await];
     let (log, seconds, writers) =
         (number("BENCH_LOG", 100_000), number("BENCH_SECONDS", 10), number("BENCH_WRITERS", 8));
     let mut table = Table::default();
@@ -201,9 +206,10 @@ async fn fill(services: &[Service; 2], folder: &tempfile::TempDir, log: u64) {
         create(service, "long").await;
         append(service, "long", 0).await.unwrap();
     }
-    let pool = sqlx::SqlitePool::connect_with(SqliteConnectOptions::new().filename(folder.path().join("theirs.db")))
-        .await
-        .unwrap();
+    let pool =
+        sqlx::SqlitePool::connect_with(SqliteConnectOptions::new().filename(folder.path().join("theirs.db")))
+            .await
+            .unwrap();
     sqlx::query(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) \
          INSERT INTO events SELECT id || '-' || i, app_name, user_id, session_id, invocation_id, branch, author, timestamp, \

@@ -1,5 +1,5 @@
-//! adk-session's SQLite service, or ours, as a worker of `make compare`: it does and times what the lines of its standard
-//! input ask for (tools/bench/compare/README.md).
+//! adk-session's SQLite service, or ours, as a worker of `make compare`: it does and times what the lines of
+//! its standard input ask for (tools/bench/compare/README.md).
 //!
 //!     compare seslite|sqlite FILE
 
@@ -27,7 +27,8 @@ async fn sqlite(path: &str) -> Box<dyn SessionService> {
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(Duration::from_secs(10));
-    let service = SqliteSessionService::from_pool(SqlitePoolOptions::new().connect_with(options).await.unwrap());
+    let service =
+        SqliteSessionService::from_pool(SqlitePoolOptions::new().connect_with(options).await.unwrap());
     service.migrate().await.unwrap();
     Box::new(service)
 }

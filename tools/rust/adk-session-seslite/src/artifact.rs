@@ -1,12 +1,13 @@
 use adk_artifact::{
-    ArtifactService, DeleteRequest, ListRequest, ListResponse, LoadRequest, LoadResponse, SaveRequest, SaveResponse,
-    VersionsRequest, VersionsResponse,
+    ArtifactService, DeleteRequest, ListRequest, ListResponse, LoadRequest, LoadResponse, SaveRequest,
+    SaveResponse, VersionsRequest, VersionsResponse,
 };
 use adk_core::{AdkError, ErrorCategory, ErrorComponent, Part, Result};
 use async_trait::async_trait;
 use serde_json::{json, Map, Value};
 use seslite::{
-    Artifact, ArtifactInfo, ArtifactKind, ArtifactOpenOptions, ArtifactSaveOptions, Code, DeleteOptions, Key, Store,
+    Artifact, ArtifactInfo, ArtifactKind, ArtifactOpenOptions, ArtifactSaveOptions, Code, DeleteOptions, Key,
+    Store,
 };
 
 use crate::error::artifact_error;
@@ -16,10 +17,11 @@ use crate::work::{blocking, write};
 const PAGE: usize = 1000;
 
 /// An [`ArtifactService`] on a seslite store. Clones share the store, and
-/// [`SesliteSessionService::artifacts`](crate::SesliteSessionService::artifacts) makes one on the store of the sessions.
+/// [`SesliteSessionService::artifacts`](crate::SesliteSessionService::artifacts) makes one on the store of
+/// the sessions.
 ///
-/// Versions are numbered from 0 on and listed in ascending order, as in `GcsArtifactService` and the ADK for Python. So the
-/// versions in an event's `artifact_delta` mean the same to every program that uses the store.
+/// Versions are numbered from 0 on and listed in ascending order, as in `GcsArtifactService` and the ADK for
+/// Python. So the versions in an event's `artifact_delta` mean the same to every program that uses the store.
 #[derive(Clone)]
 pub struct SesliteArtifactService {
     store: Store,
@@ -36,7 +38,10 @@ impl SesliteArtifactService {
         &self.store
     }
 
-    async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Store) -> Result<T> + Send + 'static) -> Result<T> {
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let store = self.store.clone();
         blocking(ErrorComponent::Artifact, move || work(&store)).await
     }
@@ -56,8 +61,8 @@ fn invalid(message: impl Into<String>) -> AdkError {
     AdkError::new(ErrorComponent::Artifact, ErrorCategory::InvalidInput, "artifact.invalid_input", message)
 }
 
-/// A tool may write an artifact to a file of its name, so a name that leads out of a folder is not saved. The rule is that of
-/// `GcsArtifactService`. To the store itself a name is never a path.
+/// A tool may write an artifact to a file of its name, so a name that leads out of a folder is not saved. The
+/// rule is that of `GcsArtifactService`. To the store itself a name is never a path.
 fn check_file_name(name: &str) -> Result<()> {
     if !name.contains('\\') && name.split('/').all(|part| !matches!(part, "" | "." | "..")) {
         return Ok(());
@@ -90,7 +95,9 @@ fn metadata_of(part: &Part) -> Option<String> {
 
 /// adk-core has no place for a name to display but in the annotations.
 fn display_name(part: &Part) -> Option<&str> {
-    let (Part::InlineData { annotations, .. } | Part::FileData { annotations, .. }) = part else { return None };
+    let (Part::InlineData { annotations, .. } | Part::FileData { annotations, .. }) = part else {
+        return None;
+    };
     let name = annotations.as_ref()?.get("displayName")?.as_str()?;
     (name.len() <= 512 && !name.contains('\0')).then_some(name)
 }
@@ -102,8 +109,12 @@ fn display_annotations(name: Option<&str>) -> Option<Value> {
 fn encode<'a>(part: &'a Part, metadata: Option<&'a str>) -> Result<Stored<'a>> {
     let (kind, mime_type, bytes) = match part {
         Part::Text { text } => (ArtifactKind::Text, "text/plain", text.as_bytes()),
-        Part::InlineData { mime_type, data, .. } => (ArtifactKind::Bytes, mime_type.as_str(), data.as_slice()),
-        Part::FileData { mime_type, file_uri, .. } => (ArtifactKind::Uri, mime_type.as_str(), file_uri.as_bytes()),
+        Part::InlineData { mime_type, data, .. } => {
+            (ArtifactKind::Bytes, mime_type.as_str(), data.as_slice())
+        }
+        Part::FileData { mime_type, file_uri, .. } => {
+            (ArtifactKind::Uri, mime_type.as_str(), file_uri.as_bytes())
+        }
         _ => return Err(invalid("an artifact must be a text, inline data, or file data")),
     };
     // In the ADK for Python an artifact may be saved before its session is.
@@ -122,7 +133,8 @@ fn encode<'a>(part: &'a Part, metadata: Option<&'a str>) -> Result<Stored<'a>> {
 
 fn text_of(info: ArtifactInfo<'_>, bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
-        let message = format!("the artifact '{}' (version {}) is not UTF-8: {error}", info.name(), info.version());
+        let message =
+            format!("the artifact '{}' (version {}) is not UTF-8: {error}", info.name(), info.version());
         AdkError::new(ErrorComponent::Artifact, ErrorCategory::Internal, "artifact.unreadable", message)
     })
 }
@@ -164,8 +176,9 @@ fn save(store: &Store, request: &SaveRequest) -> Result<SaveResponse> {
     if let Some(version) = request.version {
         let next = next_version(store, key, &request.file_name)?;
         if version != next {
-            let message =
-                format!("version {version} cannot be written: versions stay as they are, and the next is {next}");
+            let message = format!(
+                "version {version} cannot be written: versions stay as they are, and the next is {next}"
+            );
             return Err(invalid(message));
         }
     }
@@ -229,7 +242,10 @@ impl ArtifactService for SesliteArtifactService {
         let session = request.session_id.clone();
         self.write("delete", &session, move |store| {
             let key = Key::new(&request.app_name, &request.user_id, &request.session_id);
-            store.delete_artifact(key, &request.file_name, &DeleteOptions::new()).map(drop).map_err(artifact_error)
+            store
+                .delete_artifact(key, &request.file_name, &DeleteOptions::new())
+                .map(drop)
+                .map_err(artifact_error)
         })
         .await
     }

@@ -13,7 +13,8 @@ use crate::error::unreadable;
 use crate::parts::decode_content;
 use crate::time::{from_event, from_micros};
 
-/// Reads one event. If another program wrote something that adk-core cannot hold, that is an error: nothing is skipped.
+/// Reads one event. If another program wrote something that adk-core cannot hold, that is an error: nothing
+/// is skipped.
 pub(crate) fn event(stored: &seslite::Event<'_>) -> Result<Event> {
     let text = stored.json().map_err(crate::error::adk_error)?;
     read(stored, text).map_err(|what| {
@@ -183,7 +184,8 @@ fn compaction(members: &Members<'_>, own: &Members<'_>) -> Read<Option<EventComp
     };
     let (start, end) = (time("startTimestamp")?, time("endTimestamp")?);
     // Without one of the three it counts as any other event (seslite_agent.h, Context).
-    let (Some(start_timestamp), Some(end_timestamp), Some(content)) = (start, end, compaction.get("compactedContent")?)
+    let (Some(start_timestamp), Some(end_timestamp), Some(content)) =
+        (start, end, compaction.get("compactedContent")?)
     else {
         return Ok(None);
     };
@@ -199,8 +201,9 @@ pub(crate) fn state(view: &seslite::SessionView) -> Result<HashMap<String, Value
         .iter()
         .map(|entry| {
             let (key, json) = entry.map_err(crate::error::adk_error)?;
-            let value = serde_json::from_str(json)
-                .map_err(|error| unreadable(format!("the state value of '{key}' is beyond serde_json: {error}")))?;
+            let value = serde_json::from_str(json).map_err(|error| {
+                unreadable(format!("the state value of '{key}' is beyond serde_json: {error}"))
+            })?;
             Ok((key.to_owned(), value))
         })
         .collect()

@@ -1,5 +1,5 @@
-//! An event as the ADK writes it, so that every other program reads it: camelCase, parts as in the Gemini API, seconds. What
-//! the ADK has no place for stands in `customMetadata.adkRust`.
+//! An event as the ADK writes it, so that every other program reads it: camelCase, parts as in the Gemini
+//! API, seconds. What the ADK has no place for stands in `customMetadata.adkRust`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -121,7 +121,9 @@ fn actions_json(actions: &EventActions, own: &mut Members) -> Result<Value> {
     }
     own.put("toolConfirmation", value(&actions.tool_confirmation)?);
     own.put("toolConfirmationDecision", value(&actions.tool_confirmation_decision)?);
-    for (name, told) in [("transferToAgent", json!(actions.transfer_to_agent)), ("route", json!(actions.route))] {
+    for (name, told) in
+        [("transferToAgent", json!(actions.transfer_to_agent)), ("route", json!(actions.route))]
+    {
         if name == "route" && !told.is_null() || told == json!("") {
             own.0.insert(name.into(), told);
         }

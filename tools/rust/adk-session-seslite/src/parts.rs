@@ -79,15 +79,19 @@ fn encode_part(part: &Part) -> Value {
             let response = json!({"name": response.name, "response": object(&response.response, true)});
             json!({"functionResponse": with(response, "id", id.as_ref())})
         }
-        Part::ServerToolCall { server_tool_call: json } | Part::ServerToolResponse { server_tool_response: json }
+        Part::ServerToolCall { server_tool_call: json }
+        | Part::ServerToolResponse { server_tool_response: json }
             if server_tool(json).is_some() =>
         {
             json.clone()
         }
-        Part::ServerToolCall { server_tool_call: json } | Part::ServerToolResponse { server_tool_response: json } => {
+        Part::ServerToolCall { server_tool_call: json }
+        | Part::ServerToolResponse { server_tool_response: json } => {
             json!({ "text": json.to_string() })
         }
-        Part::EmbeddedResource { resource: EmbeddedResource::Text(resource) } => json!({ "text": resource.text }),
+        Part::EmbeddedResource { resource: EmbeddedResource::Text(resource) } => {
+            json!({ "text": resource.text })
+        }
         Part::EmbeddedResource { resource: EmbeddedResource::Blob(resource) } => {
             blob(resource.mime_type.as_deref(), &resource.data)
         }
@@ -120,8 +124,8 @@ impl<'a> Members<'a> {
     }
 }
 
-/// A part in either of the ADK's spellings, or in adk-core's own form. A part of a kind that adk-core does not know is the
-/// JSON of a server's tool, so that nothing is lost.
+/// A part in either of the ADK's spellings, or in adk-core's own form. A part of a kind that adk-core does
+/// not know is the JSON of a server's tool, so that nothing is lost.
 fn decode_part(json: &Value) -> Option<Part> {
     let part = Members::of(json)?;
     let thought_signature = part.text("thoughtSignature", "thought_signature");

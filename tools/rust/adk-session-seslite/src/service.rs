@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use adk_core::identity::AdkIdentity;
 use adk_core::{AdkError, ErrorComponent, Event, Result};
-use adk_session::{AppendEventRequest, CreateRequest, DeleteRequest, GetRequest, ListRequest, Session, SessionService};
+use adk_session::{
+    AppendEventRequest, CreateRequest, DeleteRequest, GetRequest, ListRequest, Session, SessionService,
+};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use seslite::{
@@ -19,8 +21,8 @@ use crate::session::Snapshot;
 use crate::work::{blocking, write};
 use crate::{SesliteArtifactService, SesliteMemoryService};
 
-/// Names of sessions that were seen here, so that [`SessionService::append_event`] need not look for them in the whole
-/// store. Beyond this number they are forgotten.
+/// Names of sessions that were seen here, so that [`SessionService::append_event`] need not look for them in
+/// the whole store. Beyond this number they are forgotten.
 const REMEMBERED: usize = 10_000;
 
 type Owners = BTreeSet<(String, String)>;
@@ -59,7 +61,8 @@ impl SesliteSessionService {
         Self { store, seen: Arc::default() }
     }
 
-    /// The store, for what the trait does not have: forks, rewinds that keep the log, followers, leases, backups.
+    /// The store, for what the trait does not have: forks, rewinds that keep the log, followers, leases,
+    /// backups.
     pub fn store(&self) -> &Store {
         &self.store
     }
@@ -74,7 +77,10 @@ impl SesliteSessionService {
         SesliteMemoryService::new(self.store.clone())
     }
 
-    async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Self) -> Result<T> + Send + 'static) -> Result<T> {
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let service = self.clone();
         blocking(ErrorComponent::Session, move || work(&service)).await
     }
@@ -166,8 +172,8 @@ impl SesliteSessionService {
         }
     }
 
-    /// Does something to a session that is named by its id alone. One that was remembered and has gone since is looked for
-    /// again.
+    /// Does something to a session that is named by its id alone. One that was remembered and has gone since
+    /// is looked for again.
     fn by_session<T>(&self, session: &str, act: impl Fn(Key<'_>) -> seslite::Result<T>) -> Result<T> {
         let act = |(app, user): (String, String)| act(Key::new(&app, &user, session));
         match act(self.owner_of(session)?) {
@@ -190,13 +196,14 @@ impl SesliteSessionService {
     }
 
     fn append(&self, identity: &AdkIdentity, event: &Event) -> Result<()> {
-        let (app, user, id) = (identity.app_name.as_ref(), identity.user_id.as_ref(), identity.session_id.as_ref());
+        let (app, user, id) =
+            (identity.app_name.as_ref(), identity.user_id.as_ref(), identity.session_id.as_ref());
         let json = event_json(event)?;
-        self.store.append(Key::new(app, user, id), &json, &AppendOptions::new()).map(drop).map_err(|error| match error
-            .code()
-        {
-            Code::NotFound => not_found(app, user, id),
-            _ => adk_error(error),
+        self.store.append(Key::new(app, user, id), &json, &AppendOptions::new()).map(drop).map_err(|error| {
+            match error.code() {
+                Code::NotFound => not_found(app, user, id),
+                _ => adk_error(error),
+            }
         })
     }
 
@@ -210,7 +217,8 @@ impl SesliteSessionService {
             if let Some(token) = &token {
                 options = options.token(token);
             }
-            let page = self.store.list(&request.app_name, Some(&request.user_id), &options).map_err(adk_error)?;
+            let page =
+                self.store.list(&request.app_name, Some(&request.user_id), &options).map_err(adk_error)?;
             for view in page.sessions().filter(|view| !is_for_memory(view.labels())) {
                 if skip > 0 {
                     skip -= 1;
@@ -256,7 +264,8 @@ impl SesliteSessionService {
             return Err(invalid("session.invalid_input", message));
         }
         if steps > 0 {
-            // The oldest event that was read stays. With none before the steps, it is what was pruned that stays.
+            // The oldest event that was read stays. With none before the steps, it is what was pruned that
+            // stays.
             let kept = handle.event(0).filter(|_| held > steps).map(|event| event.seq());
             let kept = kept.unwrap_or_else(|| handle.base_seq());
             // If another writer appended in the meantime, the handle is stale and nothing is cut.
@@ -323,14 +332,17 @@ impl SessionService for SesliteSessionService {
         let session = session_id.to_owned();
         self.write("append_event", session_id, move |service| {
             let json = event_json(&event)?;
-            service.by_session(&session, |key| service.store.append(key, &json, &AppendOptions::new())).map(drop)
+            service
+                .by_session(&session, |key| service.store.append(key, &json, &AppendOptions::new()))
+                .map(drop)
         })
         .await
     }
 
     async fn append_event_for_identity(&self, request: AppendEventRequest) -> Result<()> {
         let id = request.identity.session_id.to_string();
-        self.write("append_event", &id, move |service| service.append(&request.identity, &request.event)).await
+        self.write("append_event", &id, move |service| service.append(&request.identity, &request.event))
+            .await
     }
 
     async fn delete_all_sessions(&self, app_name: &str, user_id: &str) -> Result<()> {

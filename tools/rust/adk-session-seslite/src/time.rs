@@ -23,11 +23,13 @@ pub(crate) fn to_seconds(time: DateTime<Utc>) -> String {
     text[..digits.max(shortest)].to_owned()
 }
 
-/// Reads the timestamp of an event with its nanoseconds. `micros` is what the store has read; it decides where the text is
-/// of another form.
+/// Reads the timestamp of an event with its nanoseconds. `micros` is what the store has read; it decides
+/// where the text is of another form.
 pub(crate) fn from_event(json: Option<&str>, micros: i64) -> DateTime<Utc> {
     let exact = json.and_then(|json| match json.strip_prefix('"') {
-        Some(text) => DateTime::parse_from_rfc3339(text.strip_suffix('"')?).ok().map(|time| time.with_timezone(&Utc)),
+        Some(text) => {
+            DateTime::parse_from_rfc3339(text.strip_suffix('"')?).ok().map(|time| time.with_timezone(&Utc))
+        }
         None => seconds(json),
     });
     match exact {
@@ -66,7 +68,10 @@ mod tests {
 
     #[test]
     fn other_forms_are_read_as_the_store_reads_them() {
-        assert_eq!(from_event(Some("1742123456789"), 1_742_123_456_789_000), from_micros(1_742_123_456_789_000));
+        assert_eq!(
+            from_event(Some("1742123456789"), 1_742_123_456_789_000),
+            from_micros(1_742_123_456_789_000)
+        );
         assert_eq!(from_event(Some("1e3"), 1_000_000_000), from_micros(1_000_000_000));
         assert_eq!(from_event(None, 5), from_micros(5));
         let text = "\"2025-03-02T21:46:06.000000001Z\"";

@@ -4,8 +4,8 @@ use adk_core::{AdkError, ErrorComponent, Result};
 
 use crate::error::code_of;
 
-/// The outcome of a write, on its way to the future of the call. If that future was dropped, nobody takes the outcome, and
-/// it is logged.
+/// The outcome of a write, on its way to the future of the call. If that future was dropped, nobody takes the
+/// outcome, and it is logged.
 struct Outcome<T> {
     call: &'static str,
     session: String,
@@ -29,8 +29,8 @@ impl<T> Drop for Outcome<T> {
     }
 }
 
-/// The store's calls wait for the disk: they run beside the threads of the runtime, where there is one. Work goes on even
-/// if the caller stops waiting.
+/// The store's calls wait for the disk: they run beside the threads of the runtime, where there is one. Work
+/// goes on even if the caller stops waiting.
 pub(crate) async fn blocking<T: Send + 'static>(
     component: ErrorComponent,
     work: impl FnOnce() -> Result<T> + Send + 'static,

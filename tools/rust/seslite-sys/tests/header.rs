@@ -26,13 +26,17 @@ fn header(name: &str) -> Option<String> {
 fn calls() -> Vec<String> {
     let text = HEADERS.map(|name| header(name).expect("the header is beside the library")).concat();
     let declarations = text.lines().filter_map(|line| line.strip_prefix("SES_API "));
-    declarations.map(|line| line.split('(').next().unwrap().rsplit([' ', '*']).next().unwrap().to_owned()).collect()
+    declarations
+        .map(|line| line.split('(').next().unwrap().rsplit([' ', '*']).next().unwrap().to_owned())
+        .collect()
 }
 
 /// The sources of a folder and of those in it.
 fn sources(folder: &Path) -> String {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    entries.map(|path| if path.is_dir() { sources(&path) } else { fs::read_to_string(&path).unwrap() }).collect()
+    entries
+        .map(|path| if path.is_dir() { sources(&path) } else { fs::read_to_string(&path).unwrap() })
+        .collect()
 }
 
 #[test]
@@ -47,7 +51,10 @@ fn every_call_of_the_headers_is_bound() {
     let bindings = include_str!("../src/bindings.rs");
     let calls = calls();
     for name in &calls {
-        assert!(bindings.contains(&format!("pub fn {name}(")), "{name} is not bound: run tools/rust/bindings.sh");
+        assert!(
+            bindings.contains(&format!("pub fn {name}(")),
+            "{name} is not bound: run tools/rust/bindings.sh"
+        );
     }
     assert!(calls.len() > 240, "only {} calls were found", calls.len());
 }

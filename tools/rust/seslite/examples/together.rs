@@ -1,7 +1,8 @@
 //! One of several programs that use a session at the same time:
 //!     together FILE APP USER SESSION N NAME
-//! It appends N events whose author is NAME, and follows the session until it has seen N events of two other authors, or 30
-//! seconds have passed. It prints how many events it saw of each author, as JSON. It fails if it has not seen them all.
+//! It appends N events whose author is NAME, and follows the session until it has seen N events of two other
+//! authors, or 30 seconds have passed. It prints how many events it saw of each author, as JSON. It fails if
+//! it has not seen them all.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;

@@ -41,7 +41,9 @@ pub struct Appended {
 
 impl Appended {
     /// A call that appends one event.
-    pub(crate) fn of(append: impl FnOnce(*mut sys::ses_appended, *mut sys::ses_error) -> c_int) -> Result<Appended> {
+    pub(crate) fn of(
+        append: impl FnOnce(*mut sys::ses_appended, *mut sys::ses_error) -> c_int,
+    ) -> Result<Appended> {
         let made = Appended::all_of(1, append)?;
         Ok(made.into_iter().next().expect("one event has one result"))
     }
@@ -143,13 +145,14 @@ impl<'a> AppendOptions<'a> {
         self.title = Some(title);
         self
     }
-    /// Labels that are set in the same transaction, if an event is stored; those whose value is `None` are removed.
+    /// Labels that are set in the same transaction, if an event is stored; those whose value is `None` are
+    /// removed.
     pub fn labels(mut self, labels: &'a [(&'a str, Option<&'a str>)]) -> Self {
         self.labels = labels;
         self
     }
-    /// Artifacts that are saved in the same transaction, and named in the event's `actions.artifactDelta`. A batch refuses them
-    /// with [`Code::Misuse`](crate::Code::Misuse).
+    /// Artifacts that are saved in the same transaction, and named in the event's `actions.artifactDelta`. A
+    /// batch refuses them with [`Code::Misuse`](crate::Code::Misuse).
     pub fn artifacts(mut self, artifacts: &'a Artifacts) -> Self {
         self.artifacts = Some(artifacts);
         self

@@ -20,7 +20,9 @@ impl Store {
     pub fn set_title(&self, key: Key<'_>, title: Option<&str>) -> Result<()> {
         let (key, title) = (key.to_c()?, c_string_or_null("the title", title)?);
         let options = self.limits.call_options();
-        done(|error| unsafe { sys::ses_title_set_by_key(self.raw(), &key.raw(), pointer(&title), &options, error) })
+        done(|error| unsafe {
+            sys::ses_title_set_by_key(self.raw(), &key.raw(), pointer(&title), &options, error)
+        })
     }
     pub fn set_labels(&self, key: Key<'_>, labels: &[(&str, Option<&str>)]) -> Result<()> {
         let (key, labels) = (key.to_c()?, CLabels::new(labels)?);
@@ -84,7 +86,13 @@ impl Store {
         })
     }
     /// See [`Session::fork`].
-    pub fn fork(&self, key: Key<'_>, point: Point<'_>, to: Option<Key<'_>>, options: &ForkOptions) -> Result<Session> {
+    pub fn fork(
+        &self,
+        key: Key<'_>,
+        point: Point<'_>,
+        to: Option<Key<'_>>,
+        options: &ForkOptions,
+    ) -> Result<Session> {
         let (key, point) = (key.to_c()?, point.to_c()?);
         let to = to.map(Key::to_c).transpose()?.map(|to| (to.raw(), to));
         let to_raw = to.as_ref().map_or(ptr::null(), |(raw, _)| ptr::from_ref(raw));

@@ -10,8 +10,8 @@ use seslite_sys as sys;
 
 use crate::error::{Code, Error, Result};
 
-/// A closure that the library calls, and the panic that it ended with. No panic gets into C: the call is ended, and the
-/// panic goes on when it has returned.
+/// A closure that the library calls, and the panic that it ended with. No panic gets into C: the call is
+/// ended, and the panic goes on when it has returned.
 pub(crate) struct Callback<F> {
     function: F,
     panic: Option<Box<dyn Any + Send>>,

@@ -17,7 +17,8 @@ use crate::text::{c_string, c_string_or_null, pointer};
 pub struct Deleted {
     /// How many of them.
     pub count: i64,
-    /// There is more to do: call again. After a secure deletion it can mean that the write-ahead log could not be emptied.
+    /// There is more to do: call again. After a secure deletion it can mean that the write-ahead log could
+    /// not be emptied.
     pub more: bool,
     /// The receipt, if one was asked for.
     pub erased: Option<Erased>,
@@ -117,8 +118,8 @@ impl ExpireOptions {
         self.sessions_per_user = sessions;
         self
     }
-    /// [`sessions_per_user`](Self::sessions_per_user) keeps those that were last written to, by the store's clock, whatever
-    /// times their events have.
+    /// [`sessions_per_user`](Self::sessions_per_user) keeps those that were last written to, by the store's
+    /// clock, whatever times their events have.
     pub fn by_change(mut self) -> Self {
         self.by_change = true;
         self
@@ -144,7 +145,11 @@ impl ExpireOptions {
         self
     }
 
-    pub(crate) fn with_raw<T>(&self, limits: &Limits, function: impl FnOnce(&mut sys::ses_expire_options) -> T) -> T {
+    pub(crate) fn with_raw<T>(
+        &self,
+        limits: &Limits,
+        function: impl FnOnce(&mut sys::ses_expire_options) -> T,
+    ) -> T {
         let mut raw: sys::ses_expire_options = limited(limits);
         raw.flags = if self.secure { sys::SES_SECURE } else { 0 };
         if self.dry_run {
@@ -178,11 +183,20 @@ impl Store {
         let mut state_keys = 0;
         let deleted = Deleted::of(options.receipt, |sessions, erased, error| unsafe {
             raw.erased = erased;
-            sys::ses_delete_user(self.raw(), app.as_ptr(), user.as_ptr(), &raw, sessions, &mut state_keys, error)
+            sys::ses_delete_user(
+                self.raw(),
+                app.as_ptr(),
+                user.as_ptr(),
+                &raw,
+                sessions,
+                &mut state_keys,
+                error,
+            )
         })?;
         Ok(DeletedUser { sessions: deleted.count, state_keys, more: deleted.more, erased: deleted.erased })
     }
-    /// Deletes everything of an app, at most [`DeleteOptions::limit`] sessions per call (100). Call it until nothing is left.
+    /// Deletes everything of an app, at most [`DeleteOptions::limit`] sessions per call (100). Call it until
+    /// nothing is left.
     pub fn delete_app(&self, app: &str, options: &DeleteOptions) -> Result<Deleted> {
         let app = c_string("the app", app)?;
         let mut raw = options.raw(&self.limits);

@@ -16,7 +16,8 @@ use crate::session::Session;
 use crate::store::Store;
 use crate::text::{c_string, optional_bytes, pointer};
 
-/// A receipt: what a call has erased from the store, and what it knows to be left. Backups and exports are not covered.
+/// A receipt: what a call has erased from the store, and what it knows to be left. Backups and exports are
+/// not covered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Erased {
@@ -38,7 +39,8 @@ pub struct Erased {
     pub artifacts_left: i64,
     /// Later compactions, whose summaries may repeat the events.
     pub compactions_left: i64,
-    /// Events of which a damaged index or tally that could not be dropped may still have words or names of models in the file.
+    /// Events of which a damaged index or tally that could not be dropped may still have words or names of
+    /// models in the file.
     pub derived_left: i64,
     /// After [`Store::redact_found`]: names of state keys, titles and labels that were removed.
     pub names: i64,
@@ -102,8 +104,9 @@ impl<'a> RedactOptions<'a> {
         self.flags |= sys::SES_REDACT_STATE;
         self
     }
-    /// With [`Store::redact_found`], [`state`](Self::state) and all events: also removes names in which something is found: state
-    /// keys with their values, the title and labels. Ids stay. Without it the receipt counts the names.
+    /// With [`Store::redact_found`], [`state`](Self::state) and all events: also removes names in which
+    /// something is found: state keys with their values, the title and labels. Ids stay. Without it the
+    /// receipt counts the names.
     pub fn names(mut self) -> Self {
         self.flags |= sys::SES_REDACT_NAMES;
         self
@@ -199,8 +202,8 @@ pub(crate) unsafe extern "C" fn find_next(
 }
 
 impl Session {
-    /// Redacts events by their numbers, or (`None`) all of them. Number 0 is the state that the session was created with.
-    /// The handle shows the events as they are now.
+    /// Redacts events by their numbers, or (`None`) all of them. Number 0 is the state that the session was
+    /// created with. The handle shows the events as they are now.
     pub fn redact(&mut self, seqs: Option<&[i64]>, options: &RedactOptions<'_>) -> Result<Erased> {
         let (array, count) = numbers(seqs);
         let limits = self.limits.clone();
@@ -218,7 +221,8 @@ impl Store {
             sys::ses_redact_by_key(self.raw(), &key.raw(), array, count, options, erased, error)
         })
     }
-    /// Redacts only what `find` finds: given a text and a byte of it, it returns the next piece from there on, in bytes.
+    /// Redacts only what `find` finds: given a text and a byte of it, it returns the next piece from there
+    /// on, in bytes.
     pub fn redact_found(
         &self,
         key: Key<'_>,

@@ -151,8 +151,8 @@ impl Error {
     pub fn index(&self) -> Option<u64> {
         self.index
     }
-    /// After [`Code::Unknown`] of an append, for each event: the id that the library made, or "". Send the event again
-    /// with it as its first member.
+    /// After [`Code::Unknown`] of an append, for each event: the id that the library made, or "". Send the
+    /// event again with it as its first member.
     pub fn made_ids(&self) -> &[String] {
         &self.made_ids
     }
@@ -174,7 +174,8 @@ impl Error {
         }
     }
 
-    /// As the error of a reader. It is never [`io::ErrorKind::Interrupted`], since that is what readers try again.
+    /// As the error of a reader. It is never [`io::ErrorKind::Interrupted`], since that is what readers try
+    /// again.
     pub(crate) fn into_io(self) -> io::Error {
         let kind = match self.code {
             Code::NotFound => io::ErrorKind::NotFound,
@@ -215,15 +216,16 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Of a reader or a writer. If the error is one of the library, as [`Artifact`](crate::Artifact) returns it, that is taken out.
+/// Of a reader or a writer. If the error is one of the library, as [`Artifact`](crate::Artifact) returns it,
+/// that is taken out.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Error {
         error.downcast().unwrap_or_else(|other| Error::new(Code::Io, other.to_string()))
     }
 }
 
-/// Makes a call of the library: gives it a `ses_error`, and turns a negative code into an [`Error`]. The other
-/// results stay numbers whose meaning the call states.
+/// Makes a call of the library: gives it a `ses_error`, and turns a negative code into an [`Error`]. The
+/// other results stay numbers whose meaning the call states.
 pub(crate) fn call(function: impl FnOnce(*mut sys::ses_error) -> c_int) -> Result<c_int> {
     let mut raw = std::mem::MaybeUninit::<sys::ses_error>::zeroed();
     let code = function(raw.as_mut_ptr());
@@ -243,5 +245,6 @@ pub(crate) fn done(function: impl FnOnce(*mut sys::ses_error) -> c_int) -> Resul
 pub(crate) fn opened<T>(open: impl FnOnce(*mut *mut T, *mut sys::ses_error) -> c_int) -> Result<NonNull<T>> {
     let mut object = ptr::null_mut();
     call(|error| open(&mut object, error))?;
-    NonNull::new(object).ok_or_else(|| Error::new(Code::Internal, "the library returned nothing; please report this"))
+    NonNull::new(object)
+        .ok_or_else(|| Error::new(Code::Internal, "the library returned nothing; please report this"))
 }

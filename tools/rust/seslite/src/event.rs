@@ -40,7 +40,8 @@ impl<'a> Event<'a> {
     pub fn branch(&self) -> Option<&'a str> {
         unsafe { optional_name(self.raw.branch) }
     }
-    /// The bytes that were appended, without `temp:` keys. If another program wrote them, they may be anything.
+    /// The bytes that were appended, without `temp:` keys. If another program wrote them, they may be
+    /// anything.
     pub fn bytes(&self) -> &'a [u8] {
         unsafe { bytes(self.raw.json, self.raw.json_len) }
     }
@@ -53,8 +54,9 @@ impl<'a> Event<'a> {
     /// [`json`](Event::json).
     #[cfg(feature = "serde_json")]
     pub fn value(&self) -> Result<serde_json::Value> {
-        serde_json::from_slice(self.bytes())
-            .map_err(|error| Error::new(Code::Corrupt, format!("event {} cannot be read: {error}", self.seq())))
+        serde_json::from_slice(self.bytes()).map_err(|error| {
+            Error::new(Code::Corrupt, format!("event {} cannot be read: {error}", self.seq()))
+        })
     }
 
     /// A copy that lives on its own.
@@ -73,7 +75,10 @@ impl<'a> Event<'a> {
 
 impl std::fmt::Debug for Event<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Event").field("seq", &self.seq()).field("json", &String::from_utf8_lossy(self.bytes())).finish()
+        f.debug_struct("Event")
+            .field("seq", &self.seq())
+            .field("json", &String::from_utf8_lossy(self.bytes()))
+            .finish()
     }
 }
 

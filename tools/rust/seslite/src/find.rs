@@ -149,10 +149,13 @@ struct FindingPage {
 impl FindingPage {
     fn findings(&self) -> VecDeque<Finding> {
         let count = unsafe { sys::ses_findings_count(self.raw.as_ptr()) };
-        (0..count).map(|index| unsafe { Finding::new(&*sys::ses_findings_at(self.raw.as_ptr(), index)) }).collect()
+        (0..count)
+            .map(|index| unsafe { Finding::new(&*sys::ses_findings_at(self.raw.as_ptr(), index)) })
+            .collect()
     }
     fn token(&self) -> Option<CString> {
-        unsafe { optional_name(sys::ses_findings_token(self.raw.as_ptr())) }.and_then(|token| CString::new(token).ok())
+        unsafe { optional_name(sys::ses_findings_token(self.raw.as_ptr())) }
+            .and_then(|token| CString::new(token).ok())
     }
 }
 
@@ -168,8 +171,8 @@ enum Wanted<'f> {
     Pieces(Box<dyn FnMut(&[u8], usize) -> Option<Range<usize>> + 'f>),
 }
 
-/// The places that have what is looked for. They are read page by page, and each page is a call. After a failure the search is
-/// over.
+/// The places that have what is looked for. They are read page by page, and each page is a call. After a
+/// failure the search is over.
 pub struct Findings<'f> {
     store: Store,
     app: Option<CString>,
@@ -200,7 +203,11 @@ impl<'f> Findings<'f> {
 
     fn read_page(&mut self) -> Result<()> {
         let token = self.token.take();
-        let key = sys::ses_key { app: pointer(&self.app), user: pointer(&self.user), session: pointer(&self.session) };
+        let key = sys::ses_key {
+            app: pointer(&self.app),
+            user: pointer(&self.user),
+            session: pointer(&self.session),
+        };
         let is_whole = self.app.is_none() && self.user.is_none() && self.session.is_none();
         let scope = if is_whole { ptr::null() } else { ptr::from_ref(&key) };
         let mut raw: sys::ses_find_options = limited(&self.store.limits);
@@ -246,16 +253,18 @@ impl Iterator for Findings<'_> {
 impl FusedIterator for Findings<'_> {}
 
 impl Store {
-    /// Finds a text wherever the store, or what the options name, has it: in ids, titles, labels, state and the names of its
-    /// keys, events and artifacts. A request of somebody who asks for their data begins with it. Each place is found once.
+    /// Finds a text wherever the store, or what the options name, has it: in ids, titles, labels, state and
+    /// the names of its keys, events and artifacts. A request of somebody who asks for their data begins with
+    /// it. Each place is found once.
     ///
-    /// [`Code::Misuse`](crate::Code::Misuse): the options name a user without an app, or a session without a user.
+    /// [`Code::Misuse`](crate::Code::Misuse): the options name a user without an app, or a session without a
+    /// user.
     pub fn find(&self, text: &str, options: &FindOptions<'_>) -> Result<Findings<'static>> {
         Findings::open(self, Wanted::Text(text.to_owned()), options)
     }
 
-    /// The same for what `find` finds: given a text and a byte of it, it returns the next piece from there on, in bytes. It runs
-    /// without a lock.
+    /// The same for what `find` finds: given a text and a byte of it, it returns the next piece from there
+    /// on, in bytes. It runs without a lock.
     pub fn find_pieces<'f>(
         &self,
         find: impl FnMut(&[u8], usize) -> Option<Range<usize>> + 'f,

@@ -145,7 +145,11 @@ impl ForkOptions {
         self
     }
 
-    pub(crate) fn with_raw<T>(&self, limits: &Limits, function: impl FnOnce(*const sys::ses_fork_options) -> T) -> T {
+    pub(crate) fn with_raw<T>(
+        &self,
+        limits: &Limits,
+        function: impl FnOnce(*const sys::ses_fork_options) -> T,
+    ) -> T {
         let range = self.range.raw();
         let mut raw: sys::ses_fork_options = limited(limits);
         raw.flags = if self.other_user { sys::SES_FORK_OTHER_USER } else { 0 };

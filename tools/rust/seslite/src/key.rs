@@ -11,7 +11,8 @@ use crate::text::{c_string, c_string_or_null, pointer};
 pub struct Key<'a> {
     pub app: &'a str,
     pub user: &'a str,
-    /// `None` only when creating (the store makes an id), following (all sessions of the user), and for the user's artifacts.
+    /// `None` only when creating (the store makes an id), following (all sessions of the user), and for the
+    /// user's artifacts.
     pub session: Option<&'a str>,
 }
 

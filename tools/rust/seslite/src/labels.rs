@@ -16,11 +16,15 @@ impl CLabels {
     pub(crate) fn new(labels: &[(&str, Option<&str>)]) -> Result<CLabels> {
         let texts = labels
             .iter()
-            .map(|(name, value)| Ok((c_string("the label", name)?, c_string_or_null("the label's value", *value)?)))
+            .map(|(name, value)| {
+                Ok((c_string("the label", name)?, c_string_or_null("the label's value", *value)?))
+            })
             .collect::<Result<Vec<_>>>()?;
         // Moving a CString does not move its bytes.
-        let raw =
-            texts.iter().map(|(name, value)| sys::ses_label { name: name.as_ptr(), value: pointer(value) }).collect();
+        let raw = texts
+            .iter()
+            .map(|(name, value)| sys::ses_label { name: name.as_ptr(), value: pointer(value) })
+            .collect();
         Ok(CLabels { _texts: texts, raw })
     }
     pub(crate) fn as_ptr(&self) -> *const sys::ses_label {

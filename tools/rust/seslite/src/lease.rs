@@ -34,8 +34,15 @@ fn lease_options(limits: &Limits, duration_us: i64) -> sys::ses_lease_options {
 }
 
 impl Store {
-    /// Takes the lease of a session. `duration_us` 0: 60 seconds. `wait_ms` `None`: the busy timeout; 0: no wait.
-    pub fn take_lease(&self, key: Key<'_>, owner: &str, duration_us: i64, wait_ms: Option<u32>) -> Result<Lease> {
+    /// Takes the lease of a session. `duration_us` 0: 60 seconds. `wait_ms` `None`: the busy timeout; 0: no
+    /// wait.
+    pub fn take_lease(
+        &self,
+        key: Key<'_>,
+        owner: &str,
+        duration_us: i64,
+        wait_ms: Option<u32>,
+    ) -> Result<Lease> {
         let (key, owner) = (key.to_c()?, c_string("the owner", owner)?);
         let mut options = lease_options(&self.limits, duration_us);
         options.wait_ms = wait_ms.map_or(0, |wait| if wait == 0 { -1 } else { i64::from(wait) });
@@ -45,7 +52,9 @@ impl Store {
     }
     pub fn renew_lease(&self, key: Key<'_>, token: i64, duration_us: i64) -> Result<Lease> {
         let (key, options) = (key.to_c()?, lease_options(&self.limits, duration_us));
-        Lease::of(|lease, error| unsafe { sys::ses_lease_renew(self.raw(), &key.raw(), token, &options, lease, error) })
+        Lease::of(|lease, error| unsafe {
+            sys::ses_lease_renew(self.raw(), &key.raw(), token, &options, lease, error)
+        })
     }
     pub fn release_lease(&self, key: Key<'_>, token: i64) -> Result<()> {
         let (key, options) = (key.to_c()?, self.limits.call_options());

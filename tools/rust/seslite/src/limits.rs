@@ -9,7 +9,8 @@ use crate::error::{opened, Result};
 use crate::raw::limited;
 use crate::store::Store;
 
-/// Ends calls from another thread. Clones are the same handle, and any number of calls may have it, on any store.
+/// Ends calls from another thread. Clones are the same handle, and any number of calls may have it, on any
+/// store.
 #[derive(Clone)]
 pub struct Cancel {
     handle: Arc<CancelHandle>,
@@ -35,8 +36,8 @@ impl Cancel {
         let raw = opened(|cancel, error| unsafe { sys::ses_cancel_open(store.raw(), cancel, error) })?;
         Ok(Cancel { handle: Arc::new(CancelHandle { raw }) })
     }
-    /// Ends the calls that have the handle with [`Code::Interrupted`](crate::Code::Interrupted): those under way, and those
-    /// that begin before [`reset`](Cancel::reset). A commit that has begun is not ended.
+    /// Ends the calls that have the handle with [`Code::Interrupted`](crate::Code::Interrupted): those under
+    /// way, and those that begin before [`reset`](Cancel::reset). A commit that has begun is not ended.
     pub fn cancel(&self) {
         unsafe { sys::ses_cancel_pull(self.raw()) };
     }
@@ -56,13 +57,14 @@ impl fmt::Debug for Cancel {
     }
 }
 
-/// Limits of calls: [`Store::with_limits`] and [`Session::set_limits`](crate::Session::set_limits) set them. What a call
-/// opens has the limits of that call: sessions, forks, cursors, followers and artifacts.
+/// Limits of calls: [`Store::with_limits`] and [`Session::set_limits`](crate::Session::set_limits) set them.
+/// What a call opens has the limits of that call: sessions, forks, cursors, followers and artifacts.
 ///
-/// A call that reaches a limit has changed nothing. It returns [`Code::Busy`](crate::Code::Busy) if its time was over while
-/// it waited, and [`Code::Interrupted`](crate::Code::Interrupted) if its time was over while it worked or it was cancelled.
-/// A commit that has begun is waited for, so the result is the truth. "Limits" in `seslite.h` names the steps that are
-/// finished first. [`Store::count`] and [`Store::space`] have only the time limit of [`OpenOptions`](crate::OpenOptions).
+/// A call that reaches a limit has changed nothing. It returns [`Code::Busy`](crate::Code::Busy) if its time
+/// was over while it waited, and [`Code::Interrupted`](crate::Code::Interrupted) if its time was over while
+/// it worked or it was cancelled. A commit that has begun is waited for, so the result is the truth. "Limits"
+/// in `seslite.h` names the steps that are finished first. [`Store::count`] and [`Store::space`] have only
+/// the time limit of [`OpenOptions`](crate::OpenOptions).
 ///
 /// ```
 /// use std::time::Duration;
@@ -92,8 +94,9 @@ impl Limits {
     pub fn new() -> Self {
         Self::default()
     }
-    /// How long each call may take, in whole milliseconds and at least one. It applies in addition to the busy timeout and
-    /// to the wait for a lease. How long [`Follower::next`](crate::Follower::next) waits is its own parameter.
+    /// How long each call may take, in whole milliseconds and at least one. It applies in addition to the
+    /// busy timeout and to the wait for a lease. How long [`Follower::next`](crate::Follower::next) waits is
+    /// its own parameter.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout_ms = limit_ms(timeout);
         self

@@ -36,7 +36,8 @@ unsafe extern "C" fn progress_of<W, F: FnMut(i64, i64) -> bool, L>(
     sessions: i64,
     events: i64,
 ) -> c_int {
-    let go_on = unsafe { Callback::run(context, |sink: &mut Sink<W, F, L>| (sink.progress)(sessions, events)) };
+    let go_on =
+        unsafe { Callback::run(context, |sink: &mut Sink<W, F, L>| (sink.progress)(sessions, events)) };
     c_int::from(go_on != Some(true))
 }
 
@@ -124,8 +125,8 @@ impl Store {
         self.export_with(options, out, |_, _| true)
     }
 
-    /// The same; `progress` is told how many sessions and events were written, after each session and every 1,000 events.
-    /// It ends the export by returning false.
+    /// The same; `progress` is told how many sessions and events were written, after each session and every
+    /// 1,000 events. It ends the export by returning false.
     pub fn export_with<W: Write, F: FnMut(i64, i64) -> bool>(
         &self,
         options: &ExportOptions<'_>,
@@ -135,10 +136,17 @@ impl Store {
         self.export_to(options, Sink { out, progress, left_out: None::<fn(&Error) -> bool> })
     }
 
-    /// The same; `left_out` is told of each version of an artifact that the lines leave out, since a later version of seslite
-    /// has made it ([`Code::Unsupported`](crate::Code::Unsupported)), and with [`ExportOptions::skip`] of what is damaged
-    /// ([`Code::Corrupt`](crate::Code::Corrupt)). It ends the export by returning false.
-    pub fn export_telling<W, F, L>(&self, options: &ExportOptions<'_>, out: W, progress: F, left_out: L) -> Result<()>
+    /// The same; `left_out` is told of each version of an artifact that the lines leave out, since a later
+    /// version of seslite has made it ([`Code::Unsupported`](crate::Code::Unsupported)), and with
+    /// [`ExportOptions::skip`] of what is damaged ([`Code::Corrupt`](crate::Code::Corrupt)). It ends the
+    /// export by returning false.
+    pub fn export_telling<W, F, L>(
+        &self,
+        options: &ExportOptions<'_>,
+        out: W,
+        progress: F,
+        left_out: L,
+    ) -> Result<()>
     where
         W: Write,
         F: FnMut(i64, i64) -> bool,
@@ -176,13 +184,14 @@ impl Store {
             raw.left_out = Some(left_out_of::<W, F, L>);
             raw.left_out_context = context;
         }
-        let done =
-            done(|error| unsafe { sys::ses_store_export(self.raw(), &raw, Some(write_of::<W, F, L>), context, error) });
+        let done = done(|error| unsafe {
+            sys::ses_store_export(self.raw(), &raw, Some(write_of::<W, F, L>), context, error)
+        });
         sink.end(done)
     }
 
-    /// Reads JSON lines. `report` is called for each session, and for each shared key that has another value here. It
-    /// ends the import by returning false. The counts tell, with a failure, too, what was done.
+    /// Reads JSON lines. `report` is called for each session, and for each shared key that has another value
+    /// here. It ends the import by returning false. The counts tell, with a failure, too, what was done.
     pub fn import<R: Read, F: FnMut(&ImportItem<'_>) -> bool>(
         &self,
         options: &ImportOptions<'_>,

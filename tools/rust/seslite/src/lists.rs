@@ -91,8 +91,8 @@ pub enum Order {
     Oldest,
     /// In the order of creation.
     Created,
-    /// Last written first, by the store's clock, whatever times the events have. It has no index: each page looks at all sessions
-    /// of the app or user.
+    /// Last written first, by the store's clock, whatever times the events have. It has no index: each page
+    /// looks at all sessions of the app or user.
     Changed,
 }
 
@@ -172,7 +172,15 @@ impl Store {
         let (filter, options) = (filter.to_c()?, self.limits.call_options());
         let mut count = 0;
         call(|error| unsafe {
-            sys::ses_list_count(self.raw(), app.as_ptr(), pointer(&user), &filter.raw(), &options, &mut count, error)
+            sys::ses_list_count(
+                self.raw(),
+                app.as_ptr(),
+                pointer(&user),
+                &filter.raw(),
+                &options,
+                &mut count,
+                error,
+            )
         })?;
         Ok(count)
     }

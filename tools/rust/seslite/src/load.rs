@@ -48,8 +48,8 @@ pub struct Loaded<'a> {
     pub parent: Option<(Key<'a>, i64)>,
     pub base_seq: i64,
     pub base: Vec<LoadedValue<'a>>,
-    /// A random number that it has in common with the sessions that it was forked from, and with their forks, for
-    /// [`RedactOptions::forks`](crate::RedactOptions::forks); 0: none.
+    /// A random number that it has in common with the sessions that it was forked from, and with their forks,
+    /// for [`RedactOptions::forks`](crate::RedactOptions::forks); 0: none.
     pub origin: i64,
 }
 
@@ -87,8 +87,8 @@ pub struct LoadOptions {
     pub dry_run: bool,
     /// Only for [`Store::load_json`]: also write shared keys that do not exist yet.
     pub shared: bool,
-    /// With [`Conflict::Update`]: title, labels and expiry time become those that are given. Otherwise different ones are
-    /// [`Code::Exists`](crate::Code::Exists).
+    /// With [`Conflict::Update`]: title, labels and expiry time become those that are given. Otherwise
+    /// different ones are [`Code::Exists`](crate::Code::Exists).
     pub follow: bool,
 }
 
@@ -193,9 +193,15 @@ unsafe extern "C" fn next_of<F: FnMut() -> Result<Option<LoadedEvent>>>(
 }
 
 impl Store {
-    /// Stores a session with everything that it had, in one transaction. `next` gives its events one by one; it must not
-    /// write to this store.
-    pub fn load<F>(&self, key: Key<'_>, loaded: &Loaded<'_>, next: F, options: LoadOptions) -> Result<LoadResult>
+    /// Stores a session with everything that it had, in one transaction. `next` gives its events one by one;
+    /// it must not write to this store.
+    pub fn load<F>(
+        &self,
+        key: Key<'_>,
+        loaded: &Loaded<'_>,
+        next: F,
+        options: LoadOptions,
+    ) -> Result<LoadResult>
     where
         F: FnMut() -> Result<Option<LoadedEvent>>,
     {
@@ -203,9 +209,13 @@ impl Store {
         let title = c_string_or_null("the title", loaded.title)?;
         let labels: Vec<_> = loaded.labels.iter().map(|&(label, value)| (label, Some(value))).collect();
         let labels = CLabels::new(&labels)?;
-        let parent = loaded.parent.map(|(parent, _)| parent.to_c()).transpose()?.map(|parent| (parent.raw(), parent));
-        let names =
-            loaded.base.iter().map(|value| c_string("the state key", value.name)).collect::<Result<Vec<_>>>()?;
+        let parent =
+            loaded.parent.map(|(parent, _)| parent.to_c()).transpose()?.map(|parent| (parent.raw(), parent));
+        let names = loaded
+            .base
+            .iter()
+            .map(|value| c_string("the state key", value.name))
+            .collect::<Result<Vec<_>>>()?;
         let base: Vec<_> = loaded
             .base
             .iter()
@@ -239,13 +249,15 @@ impl Store {
         raw.next_context = source.context();
         let options = options.raw(&self.limits);
         let mut result: sys::ses_load_result = zeroed();
-        let done = call(|error| unsafe { sys::ses_load(self.raw(), &key.raw(), &raw, &options, &mut result, error) });
+        let done = call(|error| unsafe {
+            sys::ses_load(self.raw(), &key.raw(), &raw, &options, &mut result, error)
+        });
         source.end(done)?;
         Ok(LoadResult::from_raw(&result))
     }
 
-    /// Loads a session from the JSON that the ADK and [`SessionView::json`](crate::SessionView::json) write. Names that are
-    /// `None` are as in the JSON.
+    /// Loads a session from the JSON that the ADK and [`SessionView::json`](crate::SessionView::json) write.
+    /// Names that are `None` are as in the JSON.
     pub fn load_json(
         &self,
         (app, user, session): (Option<&str>, Option<&str>, Option<&str>),
@@ -259,7 +271,15 @@ impl Store {
         let options = options.raw(&self.limits);
         let mut result: sys::ses_load_result = zeroed();
         call(|error| unsafe {
-            sys::ses_load_json(self.raw(), &key, json.as_ptr().cast(), json.len(), &options, &mut result, error)
+            sys::ses_load_json(
+                self.raw(),
+                &key,
+                json.as_ptr().cast(),
+                json.len(),
+                &options,
+                &mut result,
+                error,
+            )
         })?;
         Ok(LoadResult::from_raw(&result))
     }

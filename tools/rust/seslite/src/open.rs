@@ -21,8 +21,8 @@ pub enum Synchronous {
 /// The journal of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Journal {
-    /// A write-ahead log where it is safe; a rollback journal on network file systems, or if the file remembers that one was
-    /// asked for.
+    /// A write-ahead log where it is safe; a rollback journal on network file systems, or if the file
+    /// remembers that one was asked for.
     Auto,
     Wal,
     /// Remembered in the file and its copies, until [`Journal::Wal`] ends that.
@@ -76,9 +76,9 @@ impl OpenOptions {
         self.flags |= sys::SES_OPEN_MUST_EXIST;
         self
     }
-    /// Opens a file also if it has other names: hard links, or a mount point that is the file itself. Otherwise it is
-    /// [`Code::CannotOpen`](crate::Code::CannotOpen), since programs that use different names lose each other's writes. Only for
-    /// files that all programs open by the same name.
+    /// Opens a file also if it has other names: hard links, or a mount point that is the file itself.
+    /// Otherwise it is [`Code::CannotOpen`](crate::Code::CannotOpen), since programs that use different names
+    /// lose each other's writes. Only for files that all programs open by the same name.
     pub fn linked(mut self) -> Self {
         self.flags |= sys::SES_OPEN_LINKED;
         self
@@ -123,8 +123,8 @@ impl OpenOptions {
         self.max_session_events = events;
         self
     }
-    /// Gives the time of sessions and events that have none, in microseconds since 1970. If it panics, the system's clock
-    /// does.
+    /// Gives the time of sessions and events that have none, in microseconds since 1970. If it panics, the
+    /// system's clock does.
     pub fn clock(mut self, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
         self.clock = Some(Box::new(clock));
         self
@@ -140,9 +140,10 @@ impl OpenOptions {
         self.timeout_ms = limit_ms(timeout);
         self
     }
-    /// Is called at the end of each call that uses the store, on the thread of that call, so several threads may be in it
-    /// at the same time. It must not call the library. `ses_open_options` in `seslite.h` says which calls are not traced. A
-    /// panic in it is caught: the call returns what it would have returned, and the next call is traced again.
+    /// Is called at the end of each call that uses the store, on the thread of that call, so several threads
+    /// may be in it at the same time. It must not call the library. `ses_open_options` in `seslite.h` says
+    /// which calls are not traced. A panic in it is caught: the call returns what it would have returned, and
+    /// the next call is traced again.
     ///
     /// ```
     /// use seslite::{OpenOptions, Store};
@@ -164,7 +165,8 @@ impl OpenOptions {
     }
 
     /// Encrypts the file, where SQLite3 Multiple Ciphers is linked in place of SQLite; elsewhere the store is
-    /// [`Code::Unsupported`](crate::Code::Unsupported). The crate `seslite-sys` says how. The copy in here is wiped.
+    /// [`Code::Unsupported`](crate::Code::Unsupported). The crate `seslite-sys` says how. The copy in here is
+    /// wiped.
     pub fn key(mut self, key: &[u8; sys::SES_KEY_BYTES as usize]) -> Self {
         self.key = Some(Key(Box::new(*key)));
         self

@@ -15,7 +15,9 @@ pub struct Page {
 unsafe impl Send for Page {}
 
 impl Page {
-    pub(crate) fn open(open: impl FnOnce(*mut *mut sys::ses_page, *mut sys::ses_error) -> c_int) -> Result<Page> {
+    pub(crate) fn open(
+        open: impl FnOnce(*mut *mut sys::ses_page, *mut sys::ses_error) -> c_int,
+    ) -> Result<Page> {
         Ok(Page { raw: opened(open)? })
     }
 
@@ -31,8 +33,8 @@ impl Page {
     pub fn sessions(&self) -> impl Iterator<Item = &SessionView> {
         (0..self.len()).filter_map(|index| self.session(index))
     }
-    /// When a session of the page was last written to, by the store's clock. [`Order::Changed`](crate::Order::Changed) sorts by
-    /// it.
+    /// When a session of the page was last written to, by the store's clock.
+    /// [`Order::Changed`](crate::Order::Changed) sorts by it.
     pub fn changed_us(&self, index: usize) -> Option<i64> {
         (index < self.len()).then(|| unsafe { sys::ses_page_changed_us(self.raw.as_ptr(), index) })
     }
@@ -56,7 +58,9 @@ pub struct Names {
 unsafe impl Send for Names {}
 
 impl Names {
-    pub(crate) fn open(open: impl FnOnce(*mut *mut sys::ses_names, *mut sys::ses_error) -> c_int) -> Result<Names> {
+    pub(crate) fn open(
+        open: impl FnOnce(*mut *mut sys::ses_names, *mut sys::ses_error) -> c_int,
+    ) -> Result<Names> {
         Ok(Names { raw: opened(open)? })
     }
 

@@ -89,7 +89,9 @@ impl Point<'_> {
             Point::Now => (sys::SES_POINT_NOW, 0, None),
             Point::Seq(seq) => (sys::SES_POINT_SEQ, seq, None),
             Point::Event(id) => (sys::SES_POINT_EVENT, 0, Some(c_string("the event id", id)?)),
-            Point::BeforeInvocation(id) => (sys::SES_POINT_INVOCATION, 0, Some(c_string("the invocation id", id)?)),
+            Point::BeforeInvocation(id) => {
+                (sys::SES_POINT_INVOCATION, 0, Some(c_string("the invocation id", id)?))
+            }
             Point::LastTurn => (sys::SES_POINT_LAST_TURN, 0, None),
         };
         Ok(CPoint { kind: kind as i32, seq, id })

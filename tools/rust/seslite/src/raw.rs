@@ -14,7 +14,8 @@ pub(crate) trait HasSize: Zeroable {
     fn set_size(&mut self);
 }
 
-/// Those that also have the limits of a call. They are not `HasSize`, so that no call can be made without its limits.
+/// Those that also have the limits of a call. They are not `HasSize`, so that no call can be made without its
+/// limits.
 pub(crate) trait HasLimits: Zeroable {
     fn set(&mut self, limits: &Limits);
 }
@@ -76,8 +77,8 @@ pub(crate) fn sized<T: HasSize>() -> T {
     raw
 }
 
-/// Options with their size and the limits of the call, and nothing else. A cancel handle in the limits must live as long
-/// as what the options are for.
+/// Options with their size and the limits of the call, and nothing else. A cancel handle in the limits must
+/// live as long as what the options are for.
 pub(crate) fn limited<T: HasLimits>(limits: &Limits) -> T {
     let mut raw: T = zeroed();
     raw.set(limits);

@@ -133,7 +133,8 @@ impl HitPage {
         unsafe { sys::ses_hits_indexed(self.raw.as_ptr()) != 0 }
     }
     fn token(&self) -> Option<CString> {
-        unsafe { optional_name(sys::ses_hits_token(self.raw.as_ptr())) }.and_then(|token| CString::new(token).ok())
+        unsafe { optional_name(sys::ses_hits_token(self.raw.as_ptr())) }
+            .and_then(|token| CString::new(token).ok())
     }
 }
 
@@ -143,8 +144,8 @@ impl Drop for HitPage {
     }
 }
 
-/// The events that a search finds: those of the session that changed last first, and in each the newest first. They are read page
-/// by page, and each page is a call. After a failure the search is over.
+/// The events that a search finds: those of the session that changed last first, and in each the newest
+/// first. They are read page by page, and each page is a call. After a failure the search is over.
 pub struct Hits {
     store: Store,
     app: CString,
@@ -167,7 +168,11 @@ impl Hits {
 
     fn read_page(&mut self) -> Result<()> {
         let token = self.token.take();
-        let scope = sys::ses_key { app: self.app.as_ptr(), user: pointer(&self.user), session: pointer(&self.session) };
+        let scope = sys::ses_key {
+            app: self.app.as_ptr(),
+            user: pointer(&self.user),
+            session: pointer(&self.session),
+        };
         let filter = self.filter.as_ref().map(CFilter::raw);
         let mut raw: sys::ses_search_options = limited(&self.store.limits);
         raw.flags = self.options.flags;
@@ -221,9 +226,16 @@ pub enum Index {
 }
 
 impl Store {
-    /// Finds the events with all of some words, in the sessions of a user or of all users of the app. The words are separated
-    /// by white space, and compared without regard to case and accents; there is no syntax.
-    pub fn search(&self, app: &str, user: Option<&str>, words: &str, options: &SearchOptions<'_>) -> Result<Hits> {
+    /// Finds the events with all of some words, in the sessions of a user or of all users of the app. The
+    /// words are separated by white space, and compared without regard to case and accents; there is no
+    /// syntax.
+    pub fn search(
+        &self,
+        app: &str,
+        user: Option<&str>,
+        words: &str,
+        options: &SearchOptions<'_>,
+    ) -> Result<Hits> {
         let mut hits = Hits {
             store: self.clone(),
             app: c_string("the app", app)?,
@@ -242,8 +254,9 @@ impl Store {
         Ok(hits)
     }
 
-    /// Makes the index of the store, brings it up to date or drops it, and returns how many events were added. Searches ask the
-    /// index, and first add what it lacks of their scope; appends do not write to it. After a failure what was added stays.
+    /// Makes the index of the store, brings it up to date or drops it, and returns how many events were
+    /// added. Searches ask the index, and first add what it lacks of their scope; appends do not write to it.
+    /// After a failure what was added stays.
     ///
     /// [`Code::Unsupported`](crate::Code::Unsupported): the SQLite in use has no FTS5.
     pub fn index(&self, what: Index) -> Result<i64> {

@@ -18,8 +18,8 @@ use crate::raw::optional_ref;
 use crate::state::State;
 use crate::text::{c_string, c_string_or_null, name, optional_name, pointer, take_required, Json};
 
-/// The snapshot that a session handle shows. A [`Session`] derefs to it, and a [`Page`](crate::Page) has it for each
-/// session.
+/// The snapshot that a session handle shows. A [`Session`] derefs to it, and a [`Page`](crate::Page) has it
+/// for each session.
 #[repr(transparent)]
 pub struct SessionView {
     raw: sys::ses_session,
@@ -80,7 +80,9 @@ impl SessionView {
     pub fn parent(&self) -> Option<(Key<'_>, i64)> {
         let mut seq = 0;
         let key = unsafe { sys::ses_session_parent(self.raw(), &mut seq).as_ref() }?;
-        Some(unsafe { (Key { app: name(key.app), user: name(key.user), session: optional_name(key.session) }, seq) })
+        Some(unsafe {
+            (Key { app: name(key.app), user: name(key.user), session: optional_name(key.session) }, seq)
+        })
     }
     pub fn title(&self) -> Option<&str> {
         unsafe { optional_name(sys::ses_session_title(self.raw())) }
@@ -156,8 +158,8 @@ impl<'a> DoubleEndedIterator for Events<'a> {
 
 impl ExactSizeIterator for Events<'_> {}
 
-/// A handle on a session: a snapshot that its own appends move forward. [`refresh`](Session::refresh) adds what others
-/// wrote. It may outlive the store; then it can still be read, and calls that need the store are
+/// A handle on a session: a snapshot that its own appends move forward. [`refresh`](Session::refresh) adds
+/// what others wrote. It may outlive the store; then it can still be read, and calls that need the store are
 /// [`Code::Misuse`](crate::Code::Misuse).
 pub struct Session {
     raw: NonNull<sys::ses_session>,
@@ -236,7 +238,9 @@ impl Session {
     pub fn set_labels(&mut self, labels: &[(&str, Option<&str>)]) -> Result<()> {
         let labels = CLabels::new(labels)?;
         let options = self.limits.call_options();
-        done(|error| unsafe { sys::ses_labels_set(self.raw(), labels.as_ptr(), labels.len(), &options, error) })
+        done(|error| unsafe {
+            sys::ses_labels_set(self.raw(), labels.as_ptr(), labels.len(), &options, error)
+        })
     }
     /// Sets the time from which on the session may be removed; `None`: never.
     pub fn set_expiry(&mut self, expires_us: Option<i64>) -> Result<()> {
@@ -245,8 +249,8 @@ impl Session {
         done(|error| unsafe { sys::ses_expiry_set(self.raw(), time, &options, error) })
     }
 
-    /// The session's own state as it was at a point. `shared`: with the `app:` and `user:` keys that this session itself
-    /// had written by then.
+    /// The session's own state as it was at a point. `shared`: with the `app:` and `user:` keys that this
+    /// session itself had written by then.
     pub fn state_as_of(&mut self, point: Point<'_>, shared: bool) -> Result<Json> {
         let point = point.to_c()?;
         let (point, options) = (point.raw(), as_of(&self.limits, shared));
@@ -257,13 +261,18 @@ impl Session {
     /// The state that the session was created with.
     pub fn initial_state(&mut self) -> Result<Json> {
         let options = self.limits.call_options();
-        take_required(|json, len, error| unsafe { sys::ses_state_json_initial(self.raw(), &options, json, len, error) })
+        take_required(|json, len, error| unsafe {
+            sys::ses_state_json_initial(self.raw(), &options, json, len, error)
+        })
     }
-    /// Takes back everything after the point, by appending an event. `Status::Unchanged`: there was nothing to take back.
+    /// Takes back everything after the point, by appending an event. `Status::Unchanged`: there was nothing
+    /// to take back.
     pub fn rewind(&mut self, point: Point<'_>, options: &RewindOptions<'_>) -> Result<Appended> {
         let point = point.to_c()?;
         let (point, options) = (point.raw(), options.raw(&self.limits));
-        Appended::of(|appended, error| unsafe { sys::ses_rewind(self.raw(), &point, &options, appended, error) })
+        Appended::of(|appended, error| unsafe {
+            sys::ses_rewind(self.raw(), &point, &options, appended, error)
+        })
     }
     /// Takes the newest rewind back. `Status::Unchanged`: there was nothing to redo.
     pub fn redo(&mut self, options: &RewindOptions<'_>) -> Result<Appended> {
@@ -288,15 +297,18 @@ impl Session {
             sys::ses_pop(self.raw(), &point, &raw, popped, error)
         })
     }
-    /// For each event that the handle holds, whether no rewind has taken it back, as of what the handle shows.
+    /// For each event that the handle holds, whether no rewind has taken it back, as of what the handle
+    /// shows.
     pub fn live(&mut self) -> Result<Vec<bool>> {
         let mut live = vec![0; self.event_count()];
         let options = self.limits.call_options();
-        done(|error| unsafe { sys::ses_session_live(self.raw(), &options, live.as_mut_ptr(), live.len(), error) })?;
+        done(|error| unsafe {
+            sys::ses_session_live(self.raw(), &options, live.as_mut_ptr(), live.len(), error)
+        })?;
         Ok(live.into_iter().map(|live| live != 0).collect())
     }
-    /// Makes a session that begins as this one was at the point. `to` `None`: a session of this user, with an id that the
-    /// store makes.
+    /// Makes a session that begins as this one was at the point. `to` `None`: a session of this user, with an
+    /// id that the store makes.
     pub fn fork(&mut self, point: Point<'_>, to: Option<Key<'_>>, options: &ForkOptions) -> Result<Session> {
         let point = point.to_c()?;
         let to = to.map(Key::to_c).transpose()?.map(|to| (to.raw(), to));
@@ -318,7 +330,8 @@ impl Session {
         })
     }
 
-    /// The place after the last event that the handle knows, for [`FollowOptions::place`](crate::FollowOptions::place).
+    /// The place after the last event that the handle knows, for
+    /// [`FollowOptions::place`](crate::FollowOptions::place).
     pub fn place(&mut self) -> Result<String> {
         let place = unsafe { optional_name(sys::ses_session_place(self.raw())) };
         place.map(str::to_owned).ok_or_else(|| Error::new(Code::NoMemory, "out of memory"))

@@ -36,7 +36,8 @@ impl<'a> State<'a> {
     fn text(&self, key: &str, get: TextGetter) -> Result<Option<&'a str>> {
         let key = c_string("the state key", key)?;
         let (mut text, mut len) = (ptr::null(), 0);
-        let code = call(|error| unsafe { get(self.session.raw(), key.as_ptr(), &mut text, &mut len, error) })?;
+        let code =
+            call(|error| unsafe { get(self.session.raw(), key.as_ptr(), &mut text, &mut len, error) })?;
         if code == sys::SES_ABSENT {
             return Ok(None);
         }
@@ -55,23 +56,26 @@ impl<'a> State<'a> {
     pub fn int(&self, key: &str) -> Result<Option<i64>> {
         let key = c_string("the state key", key)?;
         let mut value = 0;
-        let code =
-            call(|error| unsafe { sys::ses_state_get_int64(self.session.raw(), key.as_ptr(), &mut value, error) })?;
+        let code = call(|error| unsafe {
+            sys::ses_state_get_int64(self.session.raw(), key.as_ptr(), &mut value, error)
+        })?;
         Ok((code != sys::SES_ABSENT).then_some(value))
     }
     /// The nearest double.
     pub fn float(&self, key: &str) -> Result<Option<f64>> {
         let key = c_string("the state key", key)?;
         let mut value = 0.0;
-        let code =
-            call(|error| unsafe { sys::ses_state_get_double(self.session.raw(), key.as_ptr(), &mut value, error) })?;
+        let code = call(|error| unsafe {
+            sys::ses_state_get_double(self.session.raw(), key.as_ptr(), &mut value, error)
+        })?;
         Ok((code != sys::SES_ABSENT).then_some(value))
     }
     pub fn bool(&self, key: &str) -> Result<Option<bool>> {
         let key = c_string("the state key", key)?;
         let mut value = 0;
-        let code =
-            call(|error| unsafe { sys::ses_state_get_bool(self.session.raw(), key.as_ptr(), &mut value, error) })?;
+        let code = call(|error| unsafe {
+            sys::ses_state_get_bool(self.session.raw(), key.as_ptr(), &mut value, error)
+        })?;
         Ok((code != sys::SES_ABSENT).then_some(value != 0))
     }
     /// The value as serde_json sees it. For the exact bytes, see [`get`](State::get).
@@ -79,7 +83,10 @@ impl<'a> State<'a> {
     pub fn value(&self, key: &str) -> Result<Option<serde_json::Value>> {
         let parse = |json: &str| {
             serde_json::from_str(json).map_err(|error| {
-                crate::Error::new(crate::Code::Range, format!("the value of {key} is beyond serde_json: {error}"))
+                crate::Error::new(
+                    crate::Code::Range,
+                    format!("the value of {key} is beyond serde_json: {error}"),
+                )
             })
         };
         self.get(key)?.map(parse).transpose()
@@ -97,7 +104,9 @@ impl<'a> State<'a> {
         let session = self.session;
         (0..self.len()).map(move |index| {
             let (mut key, mut json, mut len) = (ptr::null(), ptr::null(), 0);
-            call(|error| unsafe { sys::ses_state_at(session.raw(), index, &mut key, &mut json, &mut len, error) })?;
+            call(|error| unsafe {
+                sys::ses_state_at(session.raw(), index, &mut key, &mut json, &mut len, error)
+            })?;
             Ok(unsafe { (name(key), borrowed(json, len)?) })
         })
     }

@@ -18,8 +18,8 @@ use crate::session::Session;
 use crate::text::{c_string, c_string_or_null, optional_bytes, pointer, take_required, take_text, Json};
 use crate::walk::{Cursor, FollowOptions, Follower};
 
-/// A store: sessions in an SQLite file. All threads share it. A clone is the same store, which closes when the last of them is
-/// dropped. Handles may outlive it.
+/// A store: sessions in an SQLite file. All threads share it. A clone is the same store, which closes when
+/// the last of them is dropped. Handles may outlive it.
 #[derive(Clone)]
 pub struct Store {
     open: Arc<OpenStore>,
@@ -43,7 +43,8 @@ impl Drop for OpenStore {
 }
 
 pub(crate) fn path_of(path: &Path) -> Result<CString> {
-    let text = path.to_str().ok_or_else(|| Error::new(Code::Invalid, format!("the path {path:?} is not UTF-8")))?;
+    let text =
+        path.to_str().ok_or_else(|| Error::new(Code::Invalid, format!("the path {path:?} is not UTF-8")))?;
     c_string("the path", text)
 }
 
@@ -84,7 +85,8 @@ const MYSQL: Option<Opener> = Some(open_mysql);
 #[cfg(not(feature = "mysql"))]
 const MYSQL: Option<Opener> = None;
 
-/// The engines for servers: how addresses begin, what opens them, if it is built in, and the feature for that.
+/// The engines for servers: how addresses begin, what opens them, if it is built in, and the feature for
+/// that.
 const SERVERS: [(&[u8], Option<Opener>, &str); 4] = [
     (b"postgresql://", POSTGRES, "postgres"),
     (b"postgres://", POSTGRES, "postgres"),
@@ -105,8 +107,9 @@ fn opener_of(place: &[u8]) -> Result<Opener> {
 }
 
 impl Store {
-    /// Opens the store in a file, and creates it if there is none. ":memory:" is a store in memory. With the feature `postgres`,
-    /// `postgresql://user@host/database` is one on a server; with the feature `mysql`, so is `mysql://user@host/database`.
+    /// Opens the store in a file, and creates it if there is none. ":memory:" is a store in memory. With the
+    /// feature `postgres`, `postgresql://user@host/database` is one on a server; with the feature `mysql`, so
+    /// is `mysql://user@host/database`.
     pub fn open(path: impl AsRef<Path>) -> Result<Store> {
         Store::open_with(path, OpenOptions::new())
     }
@@ -133,7 +136,9 @@ impl Store {
 
     /// Copies the whole store, as of one moment, into a store in memory.
     pub fn copy(&self, options: OpenOptions) -> Result<Store> {
-        Store::make(options, |options, store, error| unsafe { sys::ses_open_copy(self.raw(), options, store, error) })
+        Store::make(options, |options, store, error| unsafe {
+            sys::ses_open_copy(self.raw(), options, store, error)
+        })
     }
 
     pub(crate) fn raw(&self) -> *mut sys::ses_store {
@@ -147,7 +152,12 @@ impl Store {
         self.create_with(key, state, &CreateOptions::new())
     }
 
-    pub fn create_with(&self, key: Key<'_>, state: Option<&str>, options: &CreateOptions<'_>) -> Result<Session> {
+    pub fn create_with(
+        &self,
+        key: Key<'_>,
+        state: Option<&str>,
+        options: &CreateOptions<'_>,
+    ) -> Result<Session> {
         let key = key.to_c()?;
         let (text, len) = optional_bytes(state);
         options.with_raw(&self.limits, |options| {
@@ -169,7 +179,9 @@ impl Store {
         let mut code = 0;
         let session = options.with_raw(&self.limits, |options| {
             Session::open(&self.limits, |session, error| {
-                code = unsafe { sys::ses_get_or_create(self.raw(), &key.raw(), text, len, options, session, error) };
+                code = unsafe {
+                    sys::ses_get_or_create(self.raw(), &key.raw(), text, len, options, session, error)
+                };
                 code
             })
         })?;
@@ -203,23 +215,46 @@ impl Store {
     }
 
     /// Appends events in order in one transaction, without a handle.
-    pub fn append_batch(&self, key: Key<'_>, events: &[&str], options: &AppendOptions<'_>) -> Result<Vec<Appended>> {
+    pub fn append_batch(
+        &self,
+        key: Key<'_>,
+        events: &[&str],
+        options: &AppendOptions<'_>,
+    ) -> Result<Vec<Appended>> {
         let key = key.to_c()?;
         let options = options.to_c(&self.limits)?;
         let texts = texts(events);
         Appended::all_of(events.len(), |results, error| unsafe {
             let (first, count) = (texts.as_ptr(), texts.len());
-            sys::ses_append_batch_by_key(self.raw(), &key.raw(), first, count, options.as_ptr(), results, error)
+            sys::ses_append_batch_by_key(
+                self.raw(),
+                &key.raw(),
+                first,
+                count,
+                options.as_ptr(),
+                results,
+                error,
+            )
         })
     }
 
-    /// The number and the JSON text of the stored event of that id. An index finds it, however long the log is.
+    /// The number and the JSON text of the stored event of that id. An index finds it, however long the log
+    /// is.
     pub fn event_by_id(&self, key: Key<'_>, id: &str) -> Result<Option<(i64, Json)>> {
         let (key, id) = (key.to_c()?, c_string("the event's id", id)?);
         let options = self.limits.call_options();
         let mut seq = 0;
         let json = take_text(|json, len, error| unsafe {
-            sys::ses_event_get_by_key(self.raw(), &key.raw(), id.as_ptr(), &options, &mut seq, json, len, error)
+            sys::ses_event_get_by_key(
+                self.raw(),
+                &key.raw(),
+                id.as_ptr(),
+                &options,
+                &mut seq,
+                json,
+                len,
+                error,
+            )
         })?;
         Ok(json.map(|json| (seq, json)))
     }
@@ -282,10 +317,20 @@ impl Store {
         let (state_key, options) = (c_string("the state key", state_key)?, self.limits.call_options());
         take_text(|json, len, error| unsafe {
             let state_key = state_key.as_ptr();
-            sys::ses_shared_state_get(self.raw(), app.as_ptr(), pointer(&user), state_key, &options, json, len, error)
+            sys::ses_shared_state_get(
+                self.raw(),
+                app.as_ptr(),
+                pointer(&user),
+                state_key,
+                &options,
+                json,
+                len,
+                error,
+            )
         })
     }
-    /// Changes shared state in one transaction. `expected`: the values that the caller has seen, as a JSON object.
+    /// Changes shared state in one transaction. `expected`: the values that the caller has seen, as a JSON
+    /// object.
     pub fn change_shared_state(
         &self,
         app: &str,
@@ -298,7 +343,15 @@ impl Store {
         (options.expected, options.expected_len) = optional_bytes(expected);
         done(|error| unsafe {
             let text = delta.as_ptr().cast();
-            sys::ses_shared_state_change(self.raw(), app.as_ptr(), pointer(&user), text, delta.len(), &options, error)
+            sys::ses_shared_state_change(
+                self.raw(),
+                app.as_ptr(),
+                pointer(&user),
+                text,
+                delta.len(),
+                &options,
+                error,
+            )
         })
     }
 

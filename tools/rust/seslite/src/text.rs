@@ -30,11 +30,12 @@ pub(crate) fn optional_bytes(text: Option<&str>) -> (*const c_char, usize) {
     text.map_or((ptr::null(), 0), |text| (text.as_ptr().cast(), text.len()))
 }
 
-/// Text of `len` bytes that the library lends. What it lends as text has been checked to be UTF-8, except what another
-/// program has put into the file.
+/// Text of `len` bytes that the library lends. What it lends as text has been checked to be UTF-8, except
+/// what another program has put into the file.
 pub(crate) unsafe fn borrowed<'a>(text: *const c_char, len: usize) -> Result<&'a str> {
-    std::str::from_utf8(unsafe { bytes(text, len) })
-        .map_err(|error| Error::new(Code::Corrupt, format!("another program stored a text that is not UTF-8: {error}")))
+    std::str::from_utf8(unsafe { bytes(text, len) }).map_err(|error| {
+        Error::new(Code::Corrupt, format!("another program stored a text that is not UTF-8: {error}"))
+    })
 }
 
 pub(crate) unsafe fn bytes<'a>(text: *const c_char, len: usize) -> &'a [u8] {
@@ -143,5 +144,6 @@ pub(crate) fn take_text(
 pub(crate) fn take_required(
     function: impl FnOnce(*mut *mut c_char, *mut usize, *mut sys::ses_error) -> std::ffi::c_int,
 ) -> Result<Json> {
-    take_text(function)?.ok_or_else(|| Error::new(Code::Internal, "the library returned no text; please report this"))
+    take_text(function)?
+        .ok_or_else(|| Error::new(Code::Internal, "the library returned no text; please report this"))
 }

@@ -35,7 +35,8 @@ pub enum CheckLevel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem<'a> {
-    /// "page", "index", "reference" and so on. "newer" is no damage: a later version has made it, and this one cannot check it.
+    /// "page", "index", "reference" and so on. "newer" is no damage: a later version has made it, and this
+    /// one cannot check it.
     pub kind: &'a str,
     pub app: Option<&'a str>,
     pub user: Option<&'a str>,
@@ -51,8 +52,13 @@ struct Listener<R, P> {
     progress: P,
 }
 
-unsafe extern "C" fn checked_of<R, P: FnMut(i64, i64) -> bool>(context: *mut c_void, done: i64, total: i64) -> c_int {
-    let go_on = unsafe { Callback::run(context, |listener: &mut Listener<R, P>| (listener.progress)(done, total)) };
+unsafe extern "C" fn checked_of<R, P: FnMut(i64, i64) -> bool>(
+    context: *mut c_void,
+    done: i64,
+    total: i64,
+) -> c_int {
+    let go_on =
+        unsafe { Callback::run(context, |listener: &mut Listener<R, P>| (listener.progress)(done, total)) };
     c_int::from(go_on != Some(true))
 }
 
@@ -76,13 +82,14 @@ unsafe extern "C" fn problem_of<R: FnMut(Problem<'_>) -> bool, P>(
 }
 
 impl Store {
-    /// Copies the whole store, as of one moment, into a new file, while readers and writers go on. `replace` a store that
-    /// is there; `compact`: without free pages.
+    /// Copies the whole store, as of one moment, into a new file, while readers and writers go on. `replace`
+    /// a store that is there; `compact`: without free pages.
     pub fn backup(&self, path: impl AsRef<Path>, replace: bool, compact: bool) -> Result<()> {
         self.backup_with(path, replace, compact, |_, _| true)
     }
 
-    /// The same; `progress` is told how many pages of how many are copied, and ends the backup by returning false.
+    /// The same; `progress` is told how many pages of how many are copied, and ends the backup by returning
+    /// false.
     pub fn backup_with<F: FnMut(i64, i64) -> bool>(
         &self,
         path: impl AsRef<Path>,
@@ -129,14 +136,19 @@ impl Store {
         done(|error| unsafe { sys::ses_store_backup(self.raw(), path.as_ptr(), &raw, error) })
     }
 
-    /// Checks the store as of one moment and changes nothing. Returns the number of problems; `report` is given each, and
-    /// ends the check by returning false. `limit` 0: ends after 100.
-    pub fn check<R: FnMut(Problem<'_>) -> bool>(&self, level: CheckLevel, limit: i64, report: R) -> Result<i64> {
+    /// Checks the store as of one moment and changes nothing. Returns the number of problems; `report` is
+    /// given each, and ends the check by returning false. `limit` 0: ends after 100.
+    pub fn check<R: FnMut(Problem<'_>) -> bool>(
+        &self,
+        level: CheckLevel,
+        limit: i64,
+        report: R,
+    ) -> Result<i64> {
         self.check_with(level, limit, report, |_, _| true)
     }
 
-    /// The same; with [`CheckLevel::Log`], `progress` is told about how many sessions of how many are checked, and ends the
-    /// check with [`Code::Interrupted`](crate::Code::Interrupted) by returning false.
+    /// The same; with [`CheckLevel::Log`], `progress` is told about how many sessions of how many are
+    /// checked, and ends the check with [`Code::Interrupted`](crate::Code::Interrupted) by returning false.
     pub fn check_with<R, P>(&self, level: CheckLevel, limit: i64, report: R, progress: P) -> Result<i64>
     where
         R: FnMut(Problem<'_>) -> bool,

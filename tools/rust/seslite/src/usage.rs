@@ -87,8 +87,8 @@ impl<'a> UsageOptions<'a> {
         self.before_us = Some(time_us);
         self
     }
-    /// Says how many seconds the zone in which days begin is ahead of UTC at a time. Without it days are UTC's. It is called about
-    /// once for each quarter of an hour with calls.
+    /// Says how many seconds the zone in which days begin is ahead of UTC at a time. Without it days are
+    /// UTC's. It is called about once for each quarter of an hour with calls.
     pub fn zone(mut self, seconds_ahead: Zone<'a>) -> Self {
         self.zone = Some(seconds_ahead);
         self
@@ -164,7 +164,9 @@ struct UsagePage {
 impl UsagePage {
     fn rows(&self) -> Vec<UsageRow> {
         let count = unsafe { sys::ses_usage_rows_count(self.raw.as_ptr()) };
-        (0..count).map(|index| unsafe { UsageRow::new(&*sys::ses_usage_rows_at(self.raw.as_ptr(), index)) }).collect()
+        (0..count)
+            .map(|index| unsafe { UsageRow::new(&*sys::ses_usage_rows_at(self.raw.as_ptr(), index)) })
+            .collect()
     }
     fn sum(&self) -> UsageRow {
         unsafe { UsageRow::new(&*sys::ses_usage_rows_sum(self.raw.as_ptr())) }
@@ -181,7 +183,8 @@ impl Drop for UsagePage {
     }
 }
 
-/// Rows in the order of their texts. They are read page by page, and each page is a call. After a failure there are no more.
+/// Rows in the order of their texts. They are read page by page, and each page is a call. After a failure
+/// there are no more.
 pub struct UsageRows<'a> {
     store: Store,
     app: Option<CString>,
@@ -203,8 +206,11 @@ impl UsageRows<'_> {
 
     fn read_page(&mut self) -> Result<()> {
         let token = self.token.take();
-        let scope =
-            sys::ses_key { app: pointer(&self.app), user: pointer(&self.user), session: pointer(&self.session) };
+        let scope = sys::ses_key {
+            app: pointer(&self.app),
+            user: pointer(&self.user),
+            session: pointer(&self.session),
+        };
         let filter = self.filter.as_ref().map(CFilter::raw);
         let mut zone = self.options.zone.map(Callback::new);
         let mut raw: sys::ses_usage_options = limited(&self.store.limits);
@@ -218,8 +224,10 @@ impl UsageRows<'_> {
             raw.zone = Some(zone_of);
             raw.zone_context = zone.context();
         }
-        let made = opened(|rows, error| unsafe { sys::ses_store_usage(self.store.raw(), &scope, &raw, rows, error) })
-            .map(|raw| UsagePage { raw });
+        let made = opened(|rows, error| unsafe {
+            sys::ses_store_usage(self.store.raw(), &scope, &raw, rows, error)
+        })
+        .map(|raw| UsagePage { raw });
         let page = match zone {
             Some(zone) => zone.end(made)?,
             None => made?,
@@ -260,14 +268,18 @@ pub enum Tally {
     Drop,
 }
 
-unsafe extern "C" fn tallied_of<F: FnMut(i64, i64) -> bool>(context: *mut c_void, done: i64, total: i64) -> c_int {
+unsafe extern "C" fn tallied_of<F: FnMut(i64, i64) -> bool>(
+    context: *mut c_void,
+    done: i64,
+    total: i64,
+) -> c_int {
     let go_on = unsafe { Callback::run(context, |progress: &mut F| progress(done, total)) };
     c_int::from(go_on != Some(true))
 }
 
 impl Store {
-    /// Adds up the tokens that models have used. Events that a rewind has taken back count; those that were deleted, cut or
-    /// pruned do not. A store that keeps a tally answers much sooner.
+    /// Adds up the tokens that models have used. Events that a rewind has taken back count; those that were
+    /// deleted, cut or pruned do not. A store that keeps a tally answers much sooner.
     pub fn usage<'a>(&self, options: &UsageOptions<'a>) -> Result<UsageRows<'a>> {
         let mut rows = UsageRows {
             store: self.clone(),
@@ -284,8 +296,8 @@ impl Store {
         Ok(rows)
     }
 
-    /// Makes the table with which [`usage`](Store::usage) takes milliseconds, brings it up to date, or removes it. Returns how many
-    /// events it has looked at.
+    /// Makes the table with which [`usage`](Store::usage) takes milliseconds, brings it up to date, or
+    /// removes it. Returns how many events it has looked at.
     pub fn tally(&self, what: Tally) -> Result<i64> {
         self.tally_with(what, |_, _| true)
     }

@@ -14,8 +14,8 @@ use crate::raw::limited;
 use crate::store::Store;
 use crate::text::{c_string_or_null, optional_name, pointer};
 
-/// Walks the events of a session in constant memory. As an iterator it gives copies; [`advance`](Cursor::advance) lends
-/// each event instead. After a failure the walk is over.
+/// Walks the events of a session in constant memory. As an iterator it gives copies;
+/// [`advance`](Cursor::advance) lends each event instead. After a failure the walk is over.
 pub struct Cursor {
     raw: NonNull<sys::ses_cursor>,
     over: bool,
@@ -93,8 +93,8 @@ impl<'a> FollowOptions<'a> {
         self.place = Some(place);
         self
     }
-    /// For event loops: called once when there may be something to get. It may only wake the caller's loop, and must not
-    /// call the library.
+    /// For event loops: called once when there may be something to get. It may only wake the caller's loop,
+    /// and must not call the library.
     pub fn notify(mut self, notify: impl Fn() + Send + Sync + 'static) -> Self {
         self.notify = Some(Box::new(notify));
         self
@@ -114,8 +114,8 @@ pub enum Followed<'a> {
         event: Event<'a>,
         session: &'a str,
     },
-    /// Events that were not given yet, or had been given, are gone: read the session again. `None`: sessions of a place
-    /// were deleted before the follower was opened: list the user's sessions again.
+    /// Events that were not given yet, or had been given, are gone: read the session again. `None`: sessions
+    /// of a place were deleted before the follower was opened: list the user's sessions again.
     Reset {
         session: Option<&'a str>,
     },
@@ -123,7 +123,8 @@ pub enum Followed<'a> {
     Nothing,
 }
 
-/// Gives the events of one session, or of all sessions of a user, as they are appended, by this process or another.
+/// Gives the events of one session, or of all sessions of a user, as they are appended, by this process or
+/// another.
 pub struct Follower {
     handle: Arc<FollowerHandle>,
     // Lives as long as the follower, since the library calls it.
@@ -172,8 +173,9 @@ impl Follower {
             raw.notify_context = ptr::from_ref::<Notify>(notify).cast_mut().cast();
         }
         let raw_key = key.raw();
-        let raw =
-            opened(|follower, error| unsafe { sys::ses_follower_open(store.raw(), &raw_key, &raw, follower, error) })?;
+        let raw = opened(|follower, error| unsafe {
+            sys::ses_follower_open(store.raw(), &raw_key, &raw, follower, error)
+        })?;
         let handle = Arc::new(FollowerHandle { raw, closed: std::sync::Mutex::new(false) });
         Ok(Follower { handle, _notify: notify, _limits: store.limits.clone() })
     }
@@ -182,11 +184,13 @@ impl Follower {
         self.handle.raw.as_ptr()
     }
 
-    /// The next event. If there is none, waits for one: `None` without limit, `Some(Duration::ZERO)` not at all.
+    /// The next event. If there is none, waits for one: `None` without limit, `Some(Duration::ZERO)` not at
+    /// all.
     pub fn next(&mut self, timeout: Option<Duration>) -> Result<Followed<'_>> {
         let timeout_ms = timeout.map_or(-1, millis);
         let mut event = ptr::null();
-        let code = call(|error| unsafe { sys::ses_follower_next(self.raw(), timeout_ms, &mut event, error) })?;
+        let code =
+            call(|error| unsafe { sys::ses_follower_next(self.raw(), timeout_ms, &mut event, error) })?;
         let session = unsafe { optional_name(sys::ses_follower_session(self.raw())) };
         Ok(match (code, unsafe { Event::new(event) }) {
             (sys::SES_RESET, _) => Followed::Reset { session },

@@ -21,7 +21,8 @@ fn round(store: &Store) {
     let _ = session.json().unwrap();
     let _ = store.state(KEY).unwrap();
     let _ = store.state_value(KEY, "k").unwrap();
-    let _ = store.list("app", Some("alice"), &ListOptions::new().filter(Filter::new().id_prefix("s"))).unwrap();
+    let _ =
+        store.list("app", Some("alice"), &ListOptions::new().filter(Filter::new().id_prefix("s"))).unwrap();
     let _ = store.users("app", None, None, 0).unwrap();
     let mut cursor = store.cursor(KEY, Range::all().newest(3)).unwrap();
     while let Some(event) = cursor.advance().unwrap() {

@@ -4,4 +4,10 @@ from .artifacts import SesliteArtifactService
 from .memory import SesliteMemoryService
 from .service import Followed, SesliteSessionService, StaleSessionError
 
-__all__ = ["Followed", "SesliteArtifactService", "SesliteMemoryService", "SesliteSessionService", "StaleSessionError"]
+__all__ = [
+    "Followed",
+    "SesliteArtifactService",
+    "SesliteMemoryService",
+    "SesliteSessionService",
+    "StaleSessionError",
+]

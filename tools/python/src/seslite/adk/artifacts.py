@@ -40,8 +40,8 @@ def _key_of(app: str, user: str, session: Optional[str]) -> Key:
 
 
 def _check_name(name: str) -> None:
-    """To the store a name is never a path. But a tool may write an artifact to a file of its name, so as by FileArtifactService
-    one that leads out of a folder is not saved."""
+    """To the store a name is never a path. But a tool may write an artifact to a file of its name, so as by
+    FileArtifactService one that leads out of a folder is not saved."""
     path = name.removeprefix("user:").strip().replace("\\", "/")
     if path.startswith("/") or re.match("[A-Za-z]:", path) or ".." in path.split("/"):
         raise InputValidationError(f"the artifact's name leads out of a folder: {name!r}")
@@ -49,13 +49,17 @@ def _check_name(name: str) -> None:
 
 def _check_reference(key: Key, uri: str) -> None:
     """The store refuses references out of the scope itself, but not in the ADK's words."""
-    validate = getattr(artifact_util, "validate_artifact_reference_scope", None)  # which google-adk 1.39 does not have
+    validate = getattr(
+        artifact_util, "validate_artifact_reference_scope", None
+    )  # which google-adk 1.39 does not have
     parsed = artifact_util.parse_artifact_uri(uri)
     if validate is not None and parsed is not None:
         validate(app_name=key.app, user_id=key.user, session_id=key.session, parsed_uri=parsed)
 
 
-def _new_of(key: Key, name: str, part: types.Part, metadata: Optional[dict[str, Any]], created_us: Optional[int]) -> NewArtifact:
+def _new_of(
+    key: Key, name: str, part: types.Part, metadata: Optional[dict[str, Any]], created_us: Optional[int]
+) -> NewArtifact:
     """An artifact as the store saves it."""
     text = adk_events.state_text(metadata, "the custom metadata") if metadata else None
     new = NewArtifact(name, b"", metadata=text, created_us=created_us)
@@ -63,7 +67,9 @@ def _new_of(key: Key, name: str, part: types.Part, metadata: Optional[dict[str, 
         blob = part.inline_data
         if blob.data is None:
             raise InputValidationError("Artifact inline_data must contain data.")
-        return new._replace(data=blob.data, mime_type=blob.mime_type or None, display_name=blob.display_name or None)
+        return new._replace(
+            data=blob.data, mime_type=blob.mime_type or None, display_name=blob.display_name or None
+        )
     if part.text is not None:
         return new._replace(data=part.text, mime_type="text/plain")
     if part.file_data is None:
@@ -84,7 +90,9 @@ def _part_of(info: ArtifactInfo, data: bytes) -> types.Part:
     if info.kind == "uri":
         named = {"mime_type": info.mime_type, "display_name": info.display_name}
         return types.Part(file_data=types.FileData(file_uri=data.decode(), **named))
-    return types.Part(inline_data=types.Blob(data=data, mime_type=info.mime_type, display_name=info.display_name))
+    return types.Part(
+        inline_data=types.Blob(data=data, mime_type=info.mime_type, display_name=info.display_name)
+    )
 
 
 def _version_of(info: ArtifactInfo) -> ArtifactVersion:
@@ -103,11 +111,13 @@ def _now_us() -> int:
 
 
 class SesliteArtifactService(OnStore, BaseArtifactService):
-    """Keeps the artifacts of google-adk in a store. `path` is what seslite.Store takes, or a store that is open, which can be that
-    of a SesliteSessionService: then they share one file, and deleting a session deletes its artifacts.
+    """Keeps the artifacts of google-adk in a store. `path` is what seslite.Store takes, or a store that is
+    open, which can be that of a SesliteSessionService: then they share one file, and deleting a session
+    deletes its artifacts.
 
-    The other parameters are those of SesliteSessionService. A part is kept with its text, its inline data or its file data. An
-    artifact that is saved without a session is the user's, and is listed with "user:" in front of its name.
+    The other parameters are those of SesliteSessionService. A part is kept with its text, its inline data or
+    its file data. An artifact that is saved without a session is the user's, and is listed with "user:" in
+    front of its name.
     """
 
     def __init__(
@@ -141,7 +151,13 @@ class SesliteArtifactService(OnStore, BaseArtifactService):
 
     @override
     async def load_artifact(
-        self, *, app_name: str, user_id: str, filename: str, session_id: Optional[str] = None, version: Optional[int] = None
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        session_id: Optional[str] = None,
+        version: Optional[int] = None,
     ) -> Optional[types.Part]:
         key = _key_of(app_name, user_id, session_id)
         with _validation():
@@ -157,20 +173,28 @@ class SesliteArtifactService(OnStore, BaseArtifactService):
             return None
 
     @override
-    async def list_artifact_keys(self, *, app_name: str, user_id: str, session_id: Optional[str] = None) -> list[str]:
+    async def list_artifact_keys(
+        self, *, app_name: str, user_id: str, session_id: Optional[str] = None
+    ) -> list[str]:
         key = _key_of(app_name, user_id, session_id)
         with _validation():
             return [each.name for each in await self._store.artifacts(key)]
 
     @override
-    async def delete_artifact(self, *, app_name: str, user_id: str, filename: str, session_id: Optional[str] = None) -> None:
+    async def delete_artifact(
+        self, *, app_name: str, user_id: str, filename: str, session_id: Optional[str] = None
+    ) -> None:
         key = _key_of(app_name, user_id, session_id)
         with _validation():
             await self._store.artifact_delete(key, filename)
 
     @override
-    async def list_versions(self, *, app_name: str, user_id: str, filename: str, session_id: Optional[str] = None) -> list[int]:
-        found = await self.list_artifact_versions(app_name=app_name, user_id=user_id, filename=filename, session_id=session_id)
+    async def list_versions(
+        self, *, app_name: str, user_id: str, filename: str, session_id: Optional[str] = None
+    ) -> list[int]:
+        found = await self.list_artifact_versions(
+            app_name=app_name, user_id=user_id, filename=filename, session_id=session_id
+        )
         return [each.version for each in found]
 
     @override
@@ -183,13 +207,21 @@ class SesliteArtifactService(OnStore, BaseArtifactService):
 
     @override
     async def get_artifact_version(
-        self, *, app_name: str, user_id: str, filename: str, session_id: Optional[str] = None, version: Optional[int] = None
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        session_id: Optional[str] = None,
+        version: Optional[int] = None,
     ) -> Optional[ArtifactVersion]:
         key = _key_of(app_name, user_id, session_id)
         if version is not None and version < 0:
             return None
         with _validation():
             try:
-                return _version_of(await self._store.artifact_info(key, filename, version=version, stored=True))
+                return _version_of(
+                    await self._store.artifact_info(key, filename, version=version, stored=True)
+                )
             except errors.NotFoundError:
                 return None

@@ -21,8 +21,8 @@ logger = logging.getLogger(__name__)
 
 
 def state_text(state: dict[str, Any], what: str) -> bytes:
-    """State as JSON. As in the ADK's services, what JSON does not know is stored as its repr; NaN and infinity are refused,
-    since no reader of strict JSON could take them."""
+    """State as JSON. As in the ADK's services, what JSON does not know is stored as its repr; NaN and
+    infinity are refused, since no reader of strict JSON could take them."""
     try:
         try:
             text = to_json(state, inf_nan_mode="constants")
@@ -45,7 +45,9 @@ def _refuse(constant: str) -> None:
 def event_text(event: Event) -> tuple[bytes, bytes | None]:
     """An event as JSON, and its state delta apart, which is written as state is."""
     try:
-        text = event.model_dump_json(exclude_none=True, by_alias=True, exclude={"actions": {"state_delta"}}).encode()
+        text = event.model_dump_json(
+            exclude_none=True, by_alias=True, exclude={"actions": {"state_delta"}}
+        ).encode()
     except ValueError as error:
         raise errors.InvalidError(f"the event {event.id} cannot be written as JSON: {error}") from error
     delta = event.actions.state_delta if event.actions else None
@@ -101,8 +103,8 @@ def version_of(session: Session) -> int | None:
 
 
 def commit(session: Session, event: Event) -> None:
-    """Puts a stored event into the ADK's session: temp: keys are shown there, but are not in the event any more; a removed
-    key goes."""
+    """Puts a stored event into the ADK's session: temp: keys are shown there, but are not in the event any
+    more; a removed key goes."""
     delta = event.actions.state_delta if event.actions else {}
     for name, value in delta.items():
         if isinstance(value, str) and value == REMOVED:
@@ -110,5 +112,7 @@ def commit(session: Session, event: Event) -> None:
         else:
             session.state[name] = value
     if any(name.startswith(State.TEMP_PREFIX) for name in delta):
-        event.actions.state_delta = {name: value for name, value in delta.items() if not name.startswith(State.TEMP_PREFIX)}
+        event.actions.state_delta = {
+            name: value for name, value in delta.items() if not name.startswith(State.TEMP_PREFIX)
+        }
     session.events.append(event)

@@ -65,8 +65,8 @@ def number_of(label: str) -> int:
 
 
 def is_said(content: Optional[types.Content]) -> bool:
-    """Whether it has text that somebody said. Calls and their responses are not remembered: one of them is that of load_memory,
-    which would have all that it found before in each later result."""
+    """Whether it has text that somebody said. Calls and their responses are not remembered: one of them is
+    that of load_memory, which would have all that it found before in each later result."""
     return any(part.text and not part.thought for part in (content.parts if content else None) or ())
 
 
@@ -110,7 +110,9 @@ def _seconds_of(time: str) -> float:
             return seconds
     except (ValueError, OverflowError, OSError):
         pass
-    raise errors.InvalidError(f"the timestamp of a memory is a time of ISO 8601 before the year 5000, not {time!r}")
+    raise errors.InvalidError(
+        f"the timestamp of a memory is a time of ISO 8601 before the year 5000, not {time!r}"
+    )
 
 
 def entry_of(hit: Hit, text: bytes) -> Optional[MemoryEntry]:
@@ -147,13 +149,17 @@ def words_of(query: str) -> list[str]:
 
 
 def counter_of(words: Iterable[str]) -> Callable[[str], int]:
-    """A function that says how many of the words a text has. The search has found it: this only says how well it fits."""
+    """A function that says how many of the words a text has. The search has found it: this only says how well
+    it fits."""
     wanted = [parts for each in words if (parts := re.findall(r"\w+", _folded(each)))]
 
     def count(text: str) -> int:
         folded = _folded(text)
         found = set(re.findall(r"\w+", folded))
-        return sum(all(part in found or (not part.isascii() and part in folded) for part in parts) for parts in wanted)
+        return sum(
+            all(part in found or (not part.isascii() and part in folded) for part in parts)
+            for parts in wanted
+        )
 
     return count
 

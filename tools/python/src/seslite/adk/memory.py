@@ -28,11 +28,12 @@ SNIPPET_BYTES = 4096  # of each, in which the words are counted
 
 
 class SesliteMemoryService(OnStore, BaseMemoryService):
-    """Keeps the memory of google-adk in a store. `path` is what seslite.Store takes, or better a store that is open: that of a
-    SesliteSessionService. Then adding a session copies nothing, and deleting the session forgets it.
+    """Keeps the memory of google-adk in a store. `path` is what seslite.Store takes, or better a store that
+    is open: that of a SesliteSessionService. Then adding a session copies nothing, and deleting the session
+    forgets it.
 
-    The other parameters are those of SesliteSessionService. A search gives at most `limit` entries: those that have most of the
-    words of the query, among equals the newest.
+    The other parameters are those of SesliteSessionService. A search gives at most `limit` entries: those
+    that have most of the words of the query, among equals the newest.
     """
 
     def __init__(
@@ -55,7 +56,9 @@ class SesliteMemoryService(OnStore, BaseMemoryService):
 
     @override
     async def add_session_to_memory(self, session: Session) -> None:
-        await self._store.run(self._add_session, Key(session.app_name, session.user_id, session.id), [*session.events])
+        await self._store.run(
+            self._add_session, Key(session.app_name, session.user_id, session.id), [*session.events]
+        )
 
     def _add_session(self, key: Key, events: list[Event]) -> None:
         if self._remembered(key) is None:
@@ -86,7 +89,8 @@ class SesliteMemoryService(OnStore, BaseMemoryService):
         self._keep(key, events, metadata)
 
     def _not_remembered(self, key: Key, events: list[Event], remembered: int, may_raise: bool) -> list[Event]:
-        """Those that have to be copied. Those that the session has need not, if its number can be raised and says the same."""
+        """Those that have to be copied. Those that the session has need not, if its number can be raised and
+        says the same."""
         seqs = {each.id: found.seq for each in events if (found := self.store.event_get(key, each.id))}
         later = {seq for seq in seqs.values() if seq > remembered}
         if later and may_raise and self._are_all(key, remembered, later):
@@ -123,7 +127,8 @@ class SesliteMemoryService(OnStore, BaseMemoryService):
             return None
 
     def _remembered(self, key: Key) -> Optional[int]:
-        """The number of the last event of a session that is remembered, or 0. None: there is no such session."""
+        """The number of the last event of a session that is remembered, or 0. None: there is no such
+        session."""
         label = self._label(key)
         return None if label is None else kept.number_of(label)
 
@@ -144,17 +149,22 @@ class SesliteMemoryService(OnStore, BaseMemoryService):
                 self._make_place(place, key)
                 continue
             if not kept.is_kept(place, label):
-                raise errors.ExistsError(f"session {place.session} exists, but without the label {LABEL}={ALL}", key=place)
+                raise errors.ExistsError(
+                    f"session {place.session} exists, but without the label {LABEL}={ALL}", key=place
+                )
             try:
                 self.store.append_batch(place, reversed(texts.values()))
                 return
             except errors.ExistsError:
-                texts = {name: text for name, text in texts.items() if self.store.event_get(place, name) is None}
+                texts = {
+                    name: text for name, text in texts.items() if self.store.event_get(place, name) is None
+                }
             except errors.NotFoundError:
                 pass  # another forgot it just now
 
     def _make_place(self, place: Key, source: Key) -> None:
-        """Makes a session for copies. It is linked to the one that they come from, so that a redaction of that one finds them."""
+        """Makes a session for copies. It is linked to the one that they come from, so that a redaction of
+        that one finds them."""
         is_stored = source.session is not None and self._label(source) is not None
         with suppress(errors.ExistsError):  # another made it just now
             self.store.load(place, labels={LABEL: ALL}, parent=(source, 0) if is_stored else None)
@@ -170,7 +180,9 @@ class SesliteMemoryService(OnStore, BaseMemoryService):
         count = kept.counter_of(words)
         hits = self._hits(whose, " ".join(words))
         try:
-            found = [(-count(hit.snippet or ""), hit._replace(snippet=None)) for hit in islice(hits, CANDIDATES)]
+            found = [
+                (-count(hit.snippet or ""), hit._replace(snippet=None)) for hit in islice(hits, CANDIDATES)
+            ]
         except errors.InvalidError:
             self.store.list(whose.app, whose.user, limit=1, state=False)  # which refuses wrong ids
             return SearchMemoryResponse()  # there was no word in the query
@@ -187,7 +199,12 @@ class SesliteMemoryService(OnStore, BaseMemoryService):
     def _hits(self, whose: Key, words: str) -> Iterator[Hit]:
         """Of a session that goes on after it was added, those up to the number in its label."""
         numbers: dict[str, int] = {}
-        options: Any = {"any": True, "live": True, "filter": Filter(label=LABEL), "snippet_bytes": SNIPPET_BYTES}
+        options: Any = {
+            "any": True,
+            "live": True,
+            "filter": Filter(label=LABEL),
+            "snippet_bytes": SNIPPET_BYTES,
+        }
         for hit in self.store.search(words, app=whose.app, user=whose.user, limit=HITS_READ, **options):
             if hit.session not in numbers:
                 numbers[hit.session] = self._remembered(Key(whose.app, hit.user, hit.session)) or 0
@@ -222,7 +239,9 @@ class SesliteMemoryService(OnStore, BaseMemoryService):
             self.store.delete(session.key)
 
     def _labelled(self, whose: Key, label: str, value: Optional[str] = None) -> Iterator[StoredSession]:
-        return self.store.sessions(whose.app, whose.user, state=False, filter=Filter(label=label, label_value=value))
+        return self.store.sessions(
+            whose.app, whose.user, state=False, filter=Filter(label=label, label_value=value)
+        )
 
     def _forget_session(self, key: Key) -> None:
         """Removes the label of a conversation."""

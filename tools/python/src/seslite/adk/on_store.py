@@ -14,14 +14,17 @@ Self = TypeVar("Self", bound="OnStore")
 
 
 def _path_of(uri: str) -> tuple[str, StoreOptions]:
-    """The path and the options of a URI: seslite:///agents.db is relative to where the process runs, seslite:////var/agents.db
-    is not, and seslite:// is a store in memory. Options: seslite:///agents.db?synchronous=normal. What follows
-    "seslite+" is the address of a server: seslite+postgresql://user@host/database"""
+    """The path and the options of a URI: seslite:///agents.db is relative to where the process runs,
+    seslite:////var/agents.db is not, and seslite:// is a store in memory. Options:
+    seslite:///agents.db?synchronous=normal. What follows "seslite+" is the address of a server:
+    seslite+postgresql://user@host/database"""
     if uri.startswith(tuple("seslite+" + scheme for scheme in SERVERS)):
         return uri.removeprefix("seslite+"), {}
     parts = urlsplit(uri)
     if parts.scheme != "seslite" or parts.netloc:
-        raise errors.InvalidError(f"not the URI of a store: {uri!r}; write seslite:///agents.db or seslite:////folder/agents.db")
+        raise errors.InvalidError(
+            f"not the URI of a store: {uri!r}; write seslite:///agents.db or seslite:////folder/agents.db"
+        )
     options = {name: _option_of(name, text) for name, text in parse_qsl(parts.query, keep_blank_values=True)}
     return unquote(parts.path[1:]) or ":memory:", options  # type: ignore[return-value]
 
@@ -38,7 +41,11 @@ def _option_of(name: str, text: str) -> Any:
             return int(text) if kind is int else float(text)
         except ValueError:
             pass
-    wanted: dict[Any, str] = {bool: "is true or false", int: "is a whole number", float | None: "is a number of seconds"}
+    wanted: dict[Any, str] = {
+        bool: "is true or false",
+        int: "is a whole number",
+        float | None: "is a number of seconds",
+    }
     raise errors.InvalidError(f"{name}={text}: {name} {wanted.get(kind, 'is not an option of a URI')}")
 
 
@@ -46,7 +53,12 @@ class OnStore:
     """Part of a service."""
 
     def __init__(
-        self, path: Union[str, Store, None], uri: Optional[str], agents_dir: Optional[str], threads: int, options: StoreOptions
+        self,
+        path: Union[str, Store, None],
+        uri: Optional[str],
+        agents_dir: Optional[str],
+        threads: int,
+        options: StoreOptions,
     ) -> None:
         if (path is None) == (uri is None):
             raise errors.MisuseError("give the service a path or a uri")

@@ -12,7 +12,11 @@ from google.adk.errors.session_not_found_error import SessionNotFoundError
 from google.adk.events.event import Event
 from google.adk.platform import time as platform_time
 from google.adk.platform import uuid as platform_uuid
-from google.adk.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
+from google.adk.sessions.base_session_service import (
+    BaseSessionService,
+    GetSessionConfig,
+    ListSessionsResponse,
+)
 from google.adk.sessions.session import Session
 from typing_extensions import Unpack, override
 
@@ -44,15 +48,16 @@ class Followed(NamedTuple):
 
 
 class SesliteSessionService(OnStore, BaseSessionService):
-    """Keeps the sessions of google-adk in a store. `path` is what seslite.Store takes, or `uri` names it as the ADK's command
-    line does; the options are those of seslite.Store. Close it with close(); the end of the process closes it too.
+    """Keeps the sessions of google-adk in a store. `path` is what seslite.Store takes, or `uri` names it as
+    the ADK's command line does; the options are those of seslite.Store. Close it with close(); the end of the
+    process closes it too.
 
-    A session that was superseded raises StaleSessionError when it is appended to: read it again. Rewinds are exact: they
-    restore what the session was created with, and remove the keys that did not exist.
+    A session that was superseded raises StaleSessionError when it is appended to: read it again. Rewinds are
+    exact: they restore what the session was created with, and remove the keys that did not exist.
 
-    `threads` writes and as many reads are under way at a time. `agents_dir` is what the ADK's command line gives to every
-    service: then the store is closed at SIGTERM, too. The ids and the time of new sessions are those of google.adk.platform,
-    unless the options give `make_id` or `clock`.
+    `threads` writes and as many reads are under way at a time. `agents_dir` is what the ADK's command line
+    gives to every service: then the store is closed at SIGTERM, too. The ids and the time of new sessions are
+    those of google.adk.platform, unless the options give `make_id` or `clock`.
     """
 
     def __init__(
@@ -72,7 +77,12 @@ class SesliteSessionService(OnStore, BaseSessionService):
 
     @override
     async def create_session(
-        self, *, app_name: str, user_id: str, state: Optional[dict[str, Any]] = None, session_id: Optional[str] = None
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        state: Optional[dict[str, Any]] = None,
+        session_id: Optional[str] = None,
     ) -> Session:
         # The ADK's clock and ids belong to the caller's context, so the threads do not have them.
         if session_id is None and not self._own_ids:
@@ -100,14 +110,18 @@ class SesliteSessionService(OnStore, BaseSessionService):
         except errors.NotFoundError:
             return None
         with session:
-            return adk_events.session_of(session._summary(), [adk_events.event_of(text) for text in session.events_json()])
+            return adk_events.session_of(
+                session._summary(), [adk_events.event_of(text) for text in session.events_json()]
+            )
 
     @override
     async def list_sessions(self, *, app_name: str, user_id: Optional[str] = None) -> ListSessionsResponse:
         return await self._store.read(self._list, app_name, user_id)
 
     def _list(self, app: str, user: Optional[str]) -> ListSessionsResponse:
-        found = [adk_events.session_of(each, []) for each in self.store._summaries(app, user, PAGE, but=NOT_LISTED)]
+        found = [
+            adk_events.session_of(each, []) for each in self.store._summaries(app, user, PAGE, but=NOT_LISTED)
+        ]
         found.sort(key=lambda session: (session.last_update_time, session.user_id, session.id))
         return ListSessionsResponse(sessions=found)
 
@@ -166,8 +180,8 @@ class SesliteSessionService(OnStore, BaseSessionService):
         return self.store.append(key, text, delta=delta, version=version)
 
     def _version_without_marker(self, key: Key, session: Session) -> int:
-        """A session that another made, or that came over a wire, is current if it ends with the event that the stored one
-        ends with, or is no older."""
+        """A session that another made, or that came over a wire, is current if it ends with the event that
+        the stored one ends with, or is no older."""
         with self.store.get(key, Range(newest=1)) as stored:
             newest = stored.events[-1].id if stored.events else None
             if newest != (session.events[-1].id if session.events else None):
@@ -177,10 +191,12 @@ class SesliteSessionService(OnStore, BaseSessionService):
             return stored.version
 
     def _rewind(self, key: Key, event: Event, version: int) -> Appended:
-        """The ADK's rewind event gives keys null that did not exist, or that the session was created with. The store's own
-        is exact, and takes its place."""
+        """The ADK's rewind event gives keys null that did not exist, or that the session was created with.
+        The store's own is exact, and takes its place."""
         point = Point.invocation(event.actions.rewind_before_invocation_id or "")
-        appended = self.store.rewind(key, point, version=version, artifact_delta=event.actions.artifact_delta or None)
+        appended = self.store.rewind(
+            key, point, version=version, artifact_delta=event.actions.artifact_delta or None
+        )
         if not appended.unchanged:
             one = Range(first_seq=appended.seq, last_seq=appended.seq)
             with self.store.limits(shield=True), self.store.events(key, one) as cursor:
@@ -191,7 +207,8 @@ class SesliteSessionService(OnStore, BaseSessionService):
 
     @asynccontextmanager
     async def _turn(self, key: Key) -> AsyncIterator[None]:
-        """One append of a session at a time in this loop. Other loops and processes find out by the version."""
+        """One append of a session at a time in this loop. Other loops and processes find out by the
+        version."""
         name = (id(asyncio.get_running_loop()), key)
         lock, users = self._locks.get(name, (None, 0))
         lock = lock or asyncio.Lock()
@@ -209,10 +226,17 @@ class SesliteSessionService(OnStore, BaseSessionService):
     # --------------------------------------------------------------------------------------- following
 
     async def follow(
-        self, *, app_name: str, user_id: str, session_id: Optional[str] = None, new: bool = False, place: Optional[str] = None
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        session_id: Optional[str] = None,
+        new: bool = False,
+        place: Optional[str] = None,
     ) -> AsyncIterator[Followed]:
-        """The events of a session, or of all sessions of a user, as they are appended by any process. `place` goes on
-        after an event that was given before. seslite.ResetError: events are gone; get the session again and follow on."""
+        """The events of a session, or of all sessions of a user, as they are appended by any process. `place`
+        goes on after an event that was given before. seslite.ResetError: events are gone; get the session
+        again and follow on."""
         key = Key(app_name, user_id, session_id)
         async with await self._store.follow(key, new=new, place=place) as follower:
             async for event in follower:

@@ -8,16 +8,17 @@
 
 It needs the package langgraph-checkpoint: pip install seslite[langgraph].
 
-A thread is a session. A checkpoint is an event that names the values of its channels: short ones are in it, others are events of
-their own, which later checkpoints with the same value share. Each put_writes is one event. All are found by their ids, however
-long the thread is:
+A thread is a session. A checkpoint is an event that names the values of its channels: short ones are in it,
+others are events of their own, which later checkpoints with the same value share. Each put_writes is one
+event. All are found by their ids, however long the thread is:
 
     c|GENERATION|NAMESPACE|CHECKPOINT           a checkpoint
     w|GENERATION|NAMESPACE|CHECKPOINT|NUMBER    writes to it, numbered from 0 without a gap
     b|GENERATION|DIGEST                         a value
 
-The state has the `generation`, which changes when checkpoints are deleted: those that stay are written again. It also has the
-`newest` id of all, the `latest` of each namespace, and `unordered` if an older id came after a newer one.
+The state has the `generation`, which changes when checkpoints are deleted: those that stay are written again.
+It also has the `newest` id of all, the `latest` of each namespace, and `unordered` if an older id came after
+a newer one.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ __all__ = ["SesliteSaver"]
 class SesliteSaver(Deleting):
     """Keeps the checkpoints of graphs in a store, for graphs that run with threads or with asyncio.
 
-    `store` is a file, the address of a database, or a Store that is open, which stays open when the saver is closed. Any threads,
-    tasks and processes may use the same threads of a graph. A thread is the session `thread_id` of an `app` and a `user`.
+    `store` is a file, the address of a database, or a Store that is open, which stays open when the saver is
+    closed. Any threads, tasks and processes may use the same threads of a graph. A thread is the session
+    `thread_id` of an `app` and a `user`.
     """
 
     def __enter__(self) -> Self:
@@ -75,7 +77,11 @@ class SesliteSaver(Deleting):
             yield each
 
     async def aput(
-        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """As put."""
         return await write_in_thread(self.store, self.put, config, checkpoint, metadata, new_versions)
@@ -101,5 +107,3 @@ class SesliteSaver(Deleting):
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """As prune."""
         await write_in_thread(self.store, lambda: self.prune(thread_ids, strategy=strategy))
-
-

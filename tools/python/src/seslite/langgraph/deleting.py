@@ -22,15 +22,18 @@ class Deleting(Writing):
         """Deletes the checkpoints of these runs, in all threads. Every thread is read."""
         gone = set(run_ids)
         for session in self.store.sessions(self._app, self._user, state=False):
-            self._keep(self._key(session.id), lambda found: self._load(found.event["metadata"]).get("run_id") not in gone)
+            self._keep(
+                self._key(session.id),
+                lambda found: self._load(found.event["metadata"]).get("run_id") not in gone,
+            )
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copies a thread, in one transaction. ExistsError: there is a thread of that name."""
         self.store.fork(self._key(source_thread_id), self._key(target_thread_id), events=NO_EVENTS).close()
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """With "keep_latest" deletes all checkpoints of the threads but the latest of each namespace, and those from which its
-        delta channels are computed. With "delete" deletes the threads."""
+        """With "keep_latest" deletes all checkpoints of the threads but the latest of each namespace, and
+        those from which its delta channels are computed. With "delete" deletes the threads."""
         if strategy not in ("keep_latest", "delete"):
             raise ValueError(f'strategy is "keep_latest" or "delete", not {strategy!r}')
         for thread in thread_ids:
@@ -61,8 +64,8 @@ class Deleting(Writing):
         return needed
 
     def _keep(self, key: Key, wanted: Callable[[Found], bool]) -> None:
-        """Deletes the other checkpoints of a thread: those that stay are written again, in one transaction with the change of the
-        generation, and all that was before is pruned."""
+        """Deletes the other checkpoints of a thread: those that stay are written again, in one transaction
+        with the change of the generation, and all that was before is pruned."""
         while True:
             try:
                 with self.store.get(key, NO_EVENTS) as session:
@@ -110,4 +113,3 @@ class Deleting(Writing):
                     made["checkpoint"] = again(writes["checkpoint"])
                 add(id_of("w", generation, *each.place, str(number)), made)
         return [*events.values(), {"author": "langgraph", "actions": {"stateDelta": state}}]
-

@@ -15,7 +15,18 @@ from .._peers import Opened
 from ..errors import NotFoundError
 from ..store import Store, StoreOptions
 from ..values import Event, EventJson, Key, Range
-from .stored import KNOWN_MAX, Events, Found, Known, PendingWrites, Place, Values, config_of, id_of, latest_key
+from .stored import (
+    KNOWN_MAX,
+    Events,
+    Found,
+    Known,
+    PendingWrites,
+    Place,
+    Values,
+    config_of,
+    id_of,
+    latest_key,
+)
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -23,7 +34,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 NEWEST = Range(newest=8)
-"""These events are read together with the state. As a rule they hold the latest checkpoint and the writes to it."""
+"""These events are read together with the state. As a rule they hold the latest checkpoint and the writes to
+it."""
 
 
 def _parsed(text: bytes | None) -> Any:
@@ -97,7 +109,9 @@ class Reading(BaseCheckpointSaver[str]):
         event = self.store.event_get(key, name)
         return None if event is None else event.load()
 
-    def _find(self, look_up: Callable[[str], Event | EventJson | None], key: Key, generation: str, place: Place) -> Found | None:
+    def _find(
+        self, look_up: Callable[[str], Event | EventJson | None], key: Key, generation: str, place: Place
+    ) -> Found | None:
         """The checkpoint, from the events that `look_up` gives by their ids."""
         event = look_up(id_of("c", generation, *place))
         if event is None:
@@ -109,7 +123,8 @@ class Reading(BaseCheckpointSaver[str]):
         return Found(place, event.load()["langgraph"], writes)
 
     def _has_more(self, key: Key, generation: str, found: Found) -> bool:
-        """Whether there are writes that come before their checkpoint: LangGraph stores both in the background."""
+        """Whether there are writes that come before their checkpoint: LangGraph stores both in the
+        background."""
         name = id_of("w", generation, *found.place, str(len(found.writes)))
         return self.store.event_get(key, name) is not None
 
@@ -156,7 +171,10 @@ class Reading(BaseCheckpointSaver[str]):
                 name = (event["task"], index)
                 if event["replaces"] or name not in pending:
                     pending[name] = ((event["path"], *name), (event["task"], channel, value))
-        return [(task, channel, self._load(value)) for _, (task, channel, value) in sorted(pending.values(), key=_first)]
+        return [
+            (task, channel, self._load(value))
+            for _, (task, channel, value) in sorted(pending.values(), key=_first)
+        ]
 
     def list(
         self,
@@ -206,8 +224,8 @@ class Reading(BaseCheckpointSaver[str]):
             return False
 
     def _backward(self, key: Key) -> Iterator[Found]:
-        """The checkpoints of a thread, those that were put last first. Most writes come after their checkpoint, so they are met
-        before."""
+        """The checkpoints of a thread, those that were put last first. Most writes come after their
+        checkpoint, so they are met before."""
         try:
             generation = self._generation(key)
             writes: dict[Place, Events] = {}
@@ -225,7 +243,10 @@ class Reading(BaseCheckpointSaver[str]):
                     else:
                         found = Found(place, loaded, writes.pop(place, [])[::-1])
                         more = self._has_more(key, generation, found)
-                        yield self._find(partial(self.store.event_get, key), key, generation, place) or found if more else found
+                        yield (
+                            self._find(partial(self.store.event_get, key), key, generation, place) or found
+                            if more
+                            else found
+                        )
         except NotFoundError:
             return
-

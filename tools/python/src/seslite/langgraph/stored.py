@@ -1,4 +1,5 @@
-"""What is stored of a thread: the ids of events, checkpoints with the writes to them, and what a saver remembers."""
+"""What is stored of a thread: the ids of events, checkpoints with the writes to them, and what a saver
+remembers."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ class Found(NamedTuple):
 
 
 class Known:
-    """What a saver remembers of checkpoints that it has read or written, to save reads. Nothing depends on it being true."""
+    """What a saver remembers of checkpoints that it has read or written, to save reads. Nothing depends on it
+    being true."""
 
     def __init__(self) -> None:
         self._of: OrderedDict[Any, dict[str, Any]] = OrderedDict()
@@ -71,7 +73,8 @@ class Known:
 
 
 class Values:
-    """The values that were read last, up to VALUES_MAX bytes, by the ids of their events: what an id stands for never changes."""
+    """The values that were read last, up to VALUES_MAX bytes, by the ids of their events: what an id stands
+    for never changes."""
 
     def __init__(self) -> None:
         self._of: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
@@ -97,4 +100,6 @@ class Values:
 
 
 def config_of(thread: Any, place: Place) -> RunnableConfig:
-    return {"configurable": {"thread_id": thread, "checkpoint_ns": place.namespace, "checkpoint_id": place.id}}
+    return {
+        "configurable": {"thread_id": thread, "checkpoint_ns": place.namespace, "checkpoint_id": place.id}
+    }

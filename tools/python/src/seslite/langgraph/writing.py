@@ -29,9 +29,14 @@ class Writing(Reading):
         return f"{number + 1:032}.{random.random():016}"
 
     def put(
-        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Stores a checkpoint, with the values of its channels that are not stored yet, in one transaction."""
+        """Stores a checkpoint, with the values of its channels that are not stored yet, in one
+        transaction."""
         named = config["configurable"]
         key, place = self._key(named["thread_id"]), Place(named.get("checkpoint_ns", ""), checkpoint["id"])
         dumped = self._dump({name: value for name, value in checkpoint.items() if name != "channel_values"})
@@ -55,24 +60,35 @@ class Writing(Reading):
         self._within_generation(key, append)
         return config_of(named["thread_id"], place)
 
-    def put_writes(self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = "") -> None:
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
         """Stores what a task has written for the step after a checkpoint, in one transaction."""
         named = config["configurable"]
-        key, place = self._key(named["thread_id"]), Place(named.get("checkpoint_ns", ""), named["checkpoint_id"])
+        key, place = (
+            self._key(named["thread_id"]),
+            Place(named.get("checkpoint_ns", ""), named["checkpoint_id"]),
+        )
         event = {
             "place": place,
             "task": task_id,
             "path": task_path,
             "replaces": all(channel in WRITES_IDX_MAP for channel, _ in writes),
-            "writes": [[WRITES_IDX_MAP.get(channel, at), channel, self._dump(value)] for at, (channel, value) in enumerate(writes)],
+            "writes": [
+                [WRITES_IDX_MAP.get(channel, at), channel, self._dump(value)]
+                for at, (channel, value) in enumerate(writes)
+            ],
         }
         self._within_generation(
-            key, lambda generation: self._append_writes(key, generation, place, {**event, "generation": generation})
+            key,
+            lambda generation: self._append_writes(
+                key, generation, place, {**event, "generation": generation}
+            ),
         )
 
     def _within_generation(self, key: Key, append: Callable[[str], None]) -> None:
-        """Appends to the thread's generation, which is looked at once more: if it has changed in between, what was appended
-        may have been left behind."""
+        """Appends to the thread's generation, which is looked at once more: if it has changed in between,
+        what was appended may have been left behind."""
         known = self._known.of(key)
         while True:
             generation = known.get("generation")
@@ -123,7 +139,11 @@ class Writing(Reading):
         number = known.get("writes", 0)
         while True:
             try:
-                event = {"id": id_of("w", generation, *place, str(number)), "author": "langgraph", "langgraph": made}
+                event = {
+                    "id": id_of("w", generation, *place, str(number)),
+                    "author": "langgraph",
+                    "langgraph": made,
+                }
                 self.store.append(key, event)
                 break
             except ExistsError:
@@ -137,14 +157,20 @@ class Writing(Reading):
     def _dump_values(
         self, key: Key, generation: str, parent: Place, checkpoint: Checkpoint, new_versions: ChannelVersions
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """The values of the channels, and those that become events. One that has not changed is as the parent has it."""
+        """The values of the channels, and those that become events. One that has not changed is as the parent
+        has it."""
         before = self._values_of(key, generation, parent)
         values: dict[str, Any] = {}
         blobs: dict[str, dict[str, Any]] = {}
         for channel, value in checkpoint["channel_values"].items():
             version = checkpoint["channel_versions"].get(channel)
             stored = before.get(channel)
-            if version is not None and stored is not None and stored[0] == version and channel not in new_versions:
+            if (
+                version is not None
+                and stored is not None
+                and stored[0] == version
+                and channel not in new_versions
+            ):
                 values[channel] = stored
                 continue
             dumped = self._dump(value)
@@ -164,4 +190,3 @@ class Writing(Reading):
             event = self._event(key, id_of("c", generation, *place))
             known["values"] = {} if event is None else event["langgraph"]["values"]
         return known["values"]
-

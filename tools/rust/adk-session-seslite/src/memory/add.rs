@@ -9,8 +9,8 @@ use super::{Place, SesliteMemoryService};
 use crate::error::memory_error;
 
 impl SesliteMemoryService {
-    /// The number of the event with which the last of these entries was said in the session, if they are what was said there from
-    /// its beginning on.
+    /// The number of the event with which the last of these entries was said in the session, if they are what
+    /// was said there from its beginning on.
     pub(super) fn said_in(&self, key: Key<'_>, entries: &[MemoryEntry]) -> seslite::Result<Option<i64>> {
         let mut cursor = match self.store.cursor(key, Range::all().live()) {
             Ok(cursor) => cursor,
@@ -20,7 +20,9 @@ impl SesliteMemoryService {
         let mut left = entries.iter();
         let mut wanted = left.next();
         while let Some(event) = cursor.advance()? {
-            let Some(said) = event.json().ok().and_then(|json| entry_of(event.author(), event.time_us(), json)) else {
+            let Some(said) =
+                event.json().ok().and_then(|json| entry_of(event.author(), event.time_us(), json))
+            else {
                 continue;
             };
             if !wanted.is_some_and(|wanted| is_same(wanted, &said)) {
@@ -62,7 +64,12 @@ impl SesliteMemoryService {
         self.store.load(key, &loaded, || Ok(events.next()), options).map(drop).map_err(memory_error)
     }
 
-    pub(super) fn add_session_now(&self, key: Key<'_>, session: &str, entries: Vec<MemoryEntry>) -> Result<()> {
+    pub(super) fn add_session_now(
+        &self,
+        key: Key<'_>,
+        session: &str,
+        entries: Vec<MemoryEntry>,
+    ) -> Result<()> {
         let kept = kept_in(Some(session));
         match self.said_in(key, &entries).map_err(memory_error)? {
             Some(seq) => {
@@ -81,10 +88,10 @@ impl SesliteMemoryService {
 
     /// Creates the session of the place if there is none. An event that is there already is not stored again.
     pub(super) fn append(&self, key: Key<'_>, place: &Place<'_>, event: &str) -> Result<()> {
-        let options = place
-            .labels
-            .iter()
-            .fold(CreateOptions::new().range(Range::none()), |options, (name, value)| options.label(name, value));
+        let options =
+            place.labels.iter().fold(CreateOptions::new().range(Range::none()), |options, (name, value)| {
+                options.label(name, value)
+            });
         loop {
             self.check_place(key, place)?;
             self.store.get_or_create(key, None, &options).map_err(memory_error)?;

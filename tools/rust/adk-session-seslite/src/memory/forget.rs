@@ -35,7 +35,8 @@ impl SesliteMemoryService {
         let mut rest = Vec::new();
         while let Some(event) = cursor.advance().map_err(memory_error)? {
             let json = event.json().map_err(memory_error)?;
-            let entry = entry_of(event.author(), event.time_us(), json).filter(|_| !seqs.contains(&event.seq()));
+            let entry =
+                entry_of(event.author(), event.time_us(), json).filter(|_| !seqs.contains(&event.seq()));
             rest.extend(entry.map(|entry| event_of(event.id().to_owned(), entry)).transpose()?);
         }
         Ok(rest)

@@ -1,5 +1,5 @@
-//! What is remembered, between the entries of adk-memory and the store's events. `lib/search/README.md` of seslite says how it is
-//! kept.
+//! What is remembered, between the entries of adk-memory and the store's events. `lib/search/README.md` of
+//! seslite says how it is kept.
 
 use std::collections::{HashMap, HashSet};
 
@@ -76,8 +76,8 @@ pub(crate) fn number_of(label: &str) -> i64 {
 
 // ------------------------------------------------------------------------------------- events, entries
 
-/// Whether it has text that somebody said. Calls and their responses are not remembered: one of them is that of a tool that loads
-/// memory, which would have all that it found before in each later result.
+/// Whether it has text that somebody said. Calls and their responses are not remembered: one of them is that
+/// of a tool that loads memory, which would have all that it found before in each later result.
 pub(crate) fn is_said(content: &Content) -> bool {
     content.parts.iter().any(|part| matches!(part, Part::Text { text } if !text.is_empty()))
 }
@@ -98,7 +98,8 @@ pub(crate) fn event_of(id: String, entry: MemoryEntry) -> Result<String> {
     })
 }
 
-/// What an event is remembered as. `None`: nobody said anything in it, or it is beyond what adk-core can hold.
+/// What an event is remembered as. `None`: nobody said anything in it, or it is beyond what adk-core can
+/// hold.
 pub(crate) fn entry_of(author: &str, time_us: i64, json: &str) -> Option<MemoryEntry> {
     match content_and_time(json, time_us) {
         Ok(Some((content, timestamp))) if is_said(&content) => {
@@ -125,7 +126,8 @@ pub(crate) fn is_same(a: &MemoryEntry, b: &MemoryEntry) -> bool {
 /// The words to search for, of a query that a model has made, or that is a whole message.
 pub(crate) fn words_of(query: &str) -> Vec<&str> {
     let mut seen = HashSet::new();
-    let words = query.split_whitespace().filter(|word| word.chars().count() <= WORD_MAX && seen.insert(*word));
+    let words =
+        query.split_whitespace().filter(|word| word.chars().count() <= WORD_MAX && seen.insert(*word));
     words.take(WORDS_MAX).collect()
 }
 
@@ -156,8 +158,9 @@ impl Fit {
     pub(crate) fn count(&self, text: &str) -> usize {
         let text = folded(text);
         let found: HashSet<&str> = pieces(&text).collect();
-        let has =
-            |piece: &String| found.contains(piece.as_str()) || (!piece.is_ascii() && text.contains(piece.as_str()));
+        let has = |piece: &String| {
+            found.contains(piece.as_str()) || (!piece.is_ascii() && text.contains(piece.as_str()))
+        };
         self.wanted.iter().filter(|pieces| pieces.iter().all(has)).count()
     }
 

@@ -20,11 +20,12 @@ use kept::{is_kept, is_said, kept_in, kept_in_project, number_of, ALL, LABEL, PR
 const PAGE: usize = 1000;
 
 /// A [`MemoryService`] on a seslite store. Clones share the store, and
-/// [`SesliteSessionService::memory`](crate::SesliteSessionService::memory) makes one on the store of the sessions.
+/// [`SesliteSessionService::memory`](crate::SesliteSessionService::memory) makes one on the store of the
+/// sessions.
 ///
-/// It remembers together with `SesliteMemoryService` of the package for Python: each finds what the other was given. If the
-/// entries of [`add_session`](MemoryService::add_session) are what was said in a session of the store, from its beginning on,
-/// nothing is copied: the session is marked, and deleting it forgets it.
+/// It remembers together with `SesliteMemoryService` of the package for Python: each finds what the other was
+/// given. If the entries of [`add_session`](MemoryService::add_session) are what was said in a session of the
+/// store, from its beginning on, nothing is copied: the session is marked, and deleting it forgets it.
 #[derive(Clone)]
 pub struct SesliteMemoryService {
     store: Store,
@@ -68,7 +69,10 @@ impl SesliteMemoryService {
         &self.store
     }
 
-    async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Self) -> Result<T> + Send + 'static) -> Result<T> {
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let service = self.clone();
         blocking(ErrorComponent::Memory, move || work(&service)).await
     }
@@ -122,7 +126,8 @@ impl SesliteMemoryService {
         let mut ids = Vec::new();
         let mut token: Option<String> = None;
         loop {
-            let mut options = ListOptions::new().order(Order::Created).without_state().limit(PAGE).filter(filter);
+            let mut options =
+                ListOptions::new().order(Order::Created).without_state().limit(PAGE).filter(filter);
             if let Some(token) = &token {
                 options = options.token(token);
             }
@@ -160,13 +165,21 @@ impl Whose {
 
 #[async_trait]
 impl MemoryService for SesliteMemoryService {
-    async fn add_session(&self, app: &str, user: &str, session: &str, entries: Vec<MemoryEntry>) -> Result<()> {
+    async fn add_session(
+        &self,
+        app: &str,
+        user: &str,
+        session: &str,
+        entries: Vec<MemoryEntry>,
+    ) -> Result<()> {
         let (whose, id, entries) = (Whose::new(app, user), session.to_owned(), said(entries));
         if entries.is_empty() {
             return Ok(());
         }
-        self.write("add_session", session, move |service| service.add_session_now(whose.session(&id), &id, entries))
-            .await
+        self.write("add_session", session, move |service| {
+            service.add_session_now(whose.session(&id), &id, entries)
+        })
+        .await
     }
 
     async fn search(&self, request: SearchRequest) -> Result<SearchResponse> {
@@ -175,7 +188,8 @@ impl MemoryService for SesliteMemoryService {
 
     async fn delete_user(&self, app: &str, user: &str) -> Result<()> {
         let whose = Whose::new(app, user);
-        self.write("delete_user", "", move |service| service.forget_user(whose.key()).map_err(memory_error)).await
+        self.write("delete_user", "", move |service| service.forget_user(whose.key()).map_err(memory_error))
+            .await
     }
 
     async fn delete_session(&self, app: &str, user: &str, session: &str) -> Result<()> {
@@ -188,12 +202,16 @@ impl MemoryService for SesliteMemoryService {
 
     async fn add_entry(&self, app: &str, user: &str, entry: MemoryEntry) -> Result<()> {
         let whose = Whose::new(app, user);
-        self.write("add_entry", "", move |service| service.add_entry_now(whose.key(), &Place::new(None), entry)).await
+        self.write("add_entry", "", move |service| {
+            service.add_entry_now(whose.key(), &Place::new(None), entry)
+        })
+        .await
     }
 
     async fn delete_entries(&self, app: &str, user: &str, query: &str) -> Result<u64> {
         let (whose, query) = (Whose::new(app, user), query.to_owned());
-        self.write("delete_entries", "", move |service| service.forget_entries(whose.key(), &query, None)).await
+        self.write("delete_entries", "", move |service| service.forget_entries(whose.key(), &query, None))
+            .await
     }
 
     async fn list_recent(&self, app: &str, user: &str, limit: usize) -> Result<Vec<MemoryEntry>> {
@@ -229,7 +247,13 @@ impl MemoryService for SesliteMemoryService {
         .await
     }
 
-    async fn add_entry_to_project(&self, app: &str, user: &str, project: &str, entry: MemoryEntry) -> Result<()> {
+    async fn add_entry_to_project(
+        &self,
+        app: &str,
+        user: &str,
+        project: &str,
+        entry: MemoryEntry,
+    ) -> Result<()> {
         validate_project_id(project)?;
         let (whose, project) = (Whose::new(app, user), project.to_owned());
         self.write("add_entry_to_project", "", move |service| {
@@ -238,7 +262,13 @@ impl MemoryService for SesliteMemoryService {
         .await
     }
 
-    async fn delete_entries_in_project(&self, app: &str, user: &str, project: &str, query: &str) -> Result<u64> {
+    async fn delete_entries_in_project(
+        &self,
+        app: &str,
+        user: &str,
+        project: &str,
+        query: &str,
+    ) -> Result<u64> {
         let (whose, project, query) = (Whose::new(app, user), project.to_owned(), query.to_owned());
         self.write("delete_entries_in_project", "", move |service| {
             service.forget_entries(whose.key(), &query, Some(&project))

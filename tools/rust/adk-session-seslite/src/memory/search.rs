@@ -25,9 +25,16 @@ impl SesliteMemoryService {
     }
 
     /// The best hits of what a project remembers, or of what is global.
-    pub(super) fn hits_in(&self, whose: Key<'_>, words: &str, project: Option<&str>) -> seslite::Result<Vec<Hit>> {
-        let filter = project.map_or(Filter::new().label(LABEL), |project| Filter::new().label_value(PROJECT, project));
-        let options = SearchOptions::new().any().live().filter(filter).snippet_bytes(SNIPPET_BYTES).limit(HITS_READ);
+    pub(super) fn hits_in(
+        &self,
+        whose: Key<'_>,
+        words: &str,
+        project: Option<&str>,
+    ) -> seslite::Result<Vec<Hit>> {
+        let filter =
+            project.map_or(Filter::new().label(LABEL), |project| Filter::new().label_value(PROJECT, project));
+        let options =
+            SearchOptions::new().any().live().filter(filter).snippet_bytes(SNIPPET_BYTES).limit(HITS_READ);
         let mut numbers: HashMap<String, i64> = HashMap::new();
         let mut hits = Vec::new();
         for hit in self.store.search(whose.app, Some(whose.user), words, &options)? {
@@ -55,7 +62,10 @@ impl SesliteMemoryService {
         match self.hits_in(whose, &words_of(query).join(" "), project) {
             Err(error) if error.code() == Code::Invalid => {
                 let options = ListOptions::new().without_state().limit(1);
-                self.store.list(whose.app, Some(whose.user), &options).map(|_| Vec::new()).map_err(memory_error)
+                self.store
+                    .list(whose.app, Some(whose.user), &options)
+                    .map(|_| Vec::new())
+                    .map_err(memory_error)
             }
             hits => hits.map_err(memory_error),
         }
@@ -78,8 +88,10 @@ impl SesliteMemoryService {
         if let Some(project) = &request.project_id {
             hits.extend(self.hits(whose, &request.query, Some(project))?);
         }
-        let mut found: Vec<(usize, Hit)> =
-            hits.into_iter().map(|hit| (fit.count(hit.snippet.as_deref().unwrap_or_default()), hit)).collect();
+        let mut found: Vec<(usize, Hit)> = hits
+            .into_iter()
+            .map(|hit| (fit.count(hit.snippet.as_deref().unwrap_or_default()), hit))
+            .collect();
         found.retain(|(count, _)| request.min_score.is_none_or(|least| fit.score(*count) >= least));
         found.sort_by_key(|(count, hit)| (Reverse(*count), Reverse(hit.time_us), hit.seq));
         let mut memories: Vec<MemoryEntry> = Vec::new();
@@ -107,7 +119,9 @@ impl SesliteMemoryService {
         };
         let mut count = 0;
         while let (true, Some(event)) = (count < limit, cursor.advance()?) {
-            if let Some(entry) = event.json().ok().and_then(|json| entry_of(event.author(), event.time_us(), json)) {
+            if let Some(entry) =
+                event.json().ok().and_then(|json| entry_of(event.author(), event.time_us(), json))
+            {
                 found.push(entry);
                 count += 1;
             }

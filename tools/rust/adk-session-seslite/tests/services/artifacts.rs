@@ -1,12 +1,14 @@
-//! The artifact service: the tests that adk-artifact has for its own, random calls next to its in-memory service, and what
-//! only this one has.
+//! The artifact service: the tests that adk-artifact has for its own, random calls next to its in-memory
+//! service, and what only this one has.
 
 use std::sync::Arc;
 
 use adk_artifact::*;
 use adk_core::{Artifacts, EmbeddedResource, ErrorCategory, ErrorComponent, Part, TextResourceContents};
 use adk_session::SessionService;
-use adk_session_seslite::seslite::{self, AppendOptions, ArtifactKind, ArtifactSaveOptions, Key, Limits, Store};
+use adk_session_seslite::seslite::{
+    self, AppendOptions, ArtifactKind, ArtifactSaveOptions, Key, Limits, Store,
+};
 use adk_session_seslite::{SesliteArtifactService, SesliteSessionService};
 use serde_json::json;
 
@@ -64,7 +66,10 @@ async fn run_the_own_tests_of_the_trait(service: &dyn ArtifactService, first: i6
     assert_eq!(service.load(load("s2", "user:profile.txt", None)).await.unwrap().part, text("user data"));
     assert_eq!(service.list(list("s2")).await.unwrap().file_names, ["user:profile.txt"]);
     for name in ["../secret", "a/../b.txt", r"a\b.txt", "", ".", ".."] {
-        assert!(service.save(save("s1", name, text("blocked"), None)).await.is_err(), "save should reject '{name}'");
+        assert!(
+            service.save(save("s1", name, text("blocked"), None)).await.is_err(),
+            "save should reject '{name}'"
+        );
         assert!(service.load(load("s1", name, None)).await.is_err(), "load should reject '{name}'");
     }
     service.health_check().await.unwrap();
@@ -121,14 +126,21 @@ async fn random_calls_do_what_they_do_in_memory() {
         match random.below(8) {
             0..=2 => {
                 let part = random.part();
-                let next = theirs.versions(versions(session, name)).await.map_or(1, |found| found.versions[0] + 1);
+                let next =
+                    theirs.versions(versions(session, name)).await.map_or(1, |found| found.versions[0] + 1);
                 let explicit = random.one_of(&[None, Some(next)]);
                 let saved = theirs.save(save(session, name, part.clone(), explicit)).await.ok();
-                let own = mine.save(save(session, name, part, explicit.map(|version| version - 1))).await.ok();
-                assert_eq!(theirs_of(own.map(|own| own.version)), saved.map(|saved| saved.version), "{call}: {name}");
+                let own =
+                    mine.save(save(session, name, part, explicit.map(|version| version - 1))).await.ok();
+                assert_eq!(
+                    theirs_of(own.map(|own| own.version)),
+                    saved.map(|saved| saved.version),
+                    "{call}: {name}"
+                );
             }
             3..=4 => {
-                let loaded = theirs.load(load(session, name, theirs_of(version))).await.ok().map(|loaded| loaded.part);
+                let loaded =
+                    theirs.load(load(session, name, theirs_of(version))).await.ok().map(|loaded| loaded.part);
                 let own = mine.load(load(session, name, version)).await.ok().map(|own| own.part);
                 assert!(own == loaded, "{call}: {name} {version:?}");
             }
@@ -173,15 +185,23 @@ async fn it_differs_where_the_store_does() {
     assert_eq!(service.load(load("s", "a", Some(0))).await.unwrap().part, text("x"));
     // An artifact is a text, bytes or a file.
     let resource = EmbeddedResource::Text(TextResourceContents::new("file:///a", None, "x"));
-    for part in [Part::EmbeddedResource { resource }, Part::Thinking { thinking: "hm".into(), signature: None }] {
-        refused(service.save(save("s", "p", part, None)).await.unwrap_err(), ErrorCategory::InvalidInput, code);
+    for part in
+        [Part::EmbeddedResource { resource }, Part::Thinking { thinking: "hm".into(), signature: None }]
+    {
+        refused(
+            service.save(save("s", "p", part, None)).await.unwrap_err(),
+            ErrorCategory::InvalidInput,
+            code,
+        );
     }
     // A name may have slashes, as in the ADK for Python.
     service.save(save("s", "plots/a.png", text("x"), None)).await.unwrap();
     assert_eq!(service.list(list("s")).await.unwrap().file_names, ["a", "plots/a.png"]);
     // A reference opens what it refers to, and a tombstone counts as absent.
-    let target =
-        service.store().artifact(Key::new("app", "u", "s"), "a", &seslite::ArtifactOpenOptions::new()).unwrap();
+    let target = service
+        .store()
+        .artifact(Key::new("app", "u", "s"), "a", &seslite::ArtifactOpenOptions::new())
+        .unwrap();
     let file_uri = target.info().uri().to_owned();
     let reference = Part::FileData { mime_type: String::new(), file_uri, annotations: None };
     service.save(save("s", "link", reference, None)).await.unwrap();
@@ -193,7 +213,11 @@ async fn it_differs_where_the_store_does() {
     let source = std::error::Error::source(&error).unwrap().downcast_ref::<seslite::Error>().unwrap();
     assert_eq!(source.code(), seslite::Code::NotFound);
     refused(error, ErrorCategory::NotFound, "artifact.not_found");
-    refused(service.load(load("s", "none", None)).await.unwrap_err(), ErrorCategory::NotFound, "artifact.not_found");
+    refused(
+        service.load(load("s", "none", None)).await.unwrap_err(),
+        ErrorCategory::NotFound,
+        "artifact.not_found",
+    );
     refused(service.load(load("", "a", None)).await.unwrap_err(), ErrorCategory::InvalidInput, code);
 }
 
@@ -224,11 +248,14 @@ async fn sessions_and_artifacts_are_in_one_store() {
     assert_eq!(delta["chart.png"], 0);
     let named = load("s", "chart.png", Some(delta["chart.png"]));
     let annotations = Some(json!({"displayName": "Chart"}));
-    let chart = Part::InlineData { mime_type: "image/png".into(), data: b"png".into(), uri: None, annotations };
+    let chart =
+        Part::InlineData { mime_type: "image/png".into(), data: b"png".into(), uri: None, annotations };
     assert_eq!(artifacts.load(named).await.unwrap().part, chart);
     let bytes = Part::InlineData { mime_type: String::new(), data: vec![0xff], uri: None, annotations: None };
     assert_eq!(scoped.load("odd").await.unwrap(), bytes);
-    assert!(matches!(scoped.load("gs").await.unwrap(), Part::FileData { file_uri, .. } if file_uri == "gs://b/f"));
+    assert!(
+        matches!(scoped.load("gs").await.unwrap(), Part::FileData { file_uri, .. } if file_uri == "gs://b/f")
+    );
     assert_eq!(scoped.list().await.unwrap(), ["chart.png", "early", "gs", "odd"]);
     let (app_name, user_id, session_id) = ("app".into(), "u".into(), "s".into());
     sessions.delete(adk_session::DeleteRequest { app_name, user_id, session_id }).await.unwrap();

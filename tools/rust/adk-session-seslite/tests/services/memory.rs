@@ -1,5 +1,5 @@
-//! The memory service: what the tests of adk-memory ask of its own, random calls next to its in-memory service, and what only
-//! this one does.
+//! The memory service: what the tests of adk-memory ask of its own, random calls next to its in-memory
+//! service, and what only this one does.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,11 @@ fn at(seconds: i64) -> DateTime<Utc> {
 }
 
 fn entry(text: &str, seconds: i64) -> MemoryEntry {
-    MemoryEntry { content: Content::new("user").with_text(text), author: "user".into(), timestamp: at(seconds) }
+    MemoryEntry {
+        content: Content::new("user").with_text(text),
+        author: "user".into(),
+        timestamp: at(seconds),
+    }
 }
 
 fn text_of(entry: &MemoryEntry) -> String {
@@ -45,7 +49,8 @@ fn ours() -> SesliteMemoryService {
     SesliteMemoryService::new(Store::open(":memory:").unwrap())
 }
 
-/// What tests/memory_tests.rs, project_delete_property_tests.rs and project_isolation_conformance_tests.rs of adk-memory test.
+/// What tests/memory_tests.rs, project_delete_property_tests.rs and project_isolation_conformance_tests.rs of
+/// adk-memory test.
 async fn run_the_own_tests_of_the_trait(service: &dyn MemoryService) {
     let sunny = vec![entry("The weather is sunny today", 1), entry("I like programming in Rust", 2)];
     service.add_session(APP, USER, "s1", sunny).await.unwrap();
@@ -66,7 +71,12 @@ async fn run_the_own_tests_of_the_trait(service: &dyn MemoryService) {
         .memories
         .is_empty());
     assert_eq!(
-        service.search(SearchRequest { limit: Some(1), ..request("weather", None) }).await.unwrap().memories.len(),
+        service
+            .search(SearchRequest { limit: Some(1), ..request("weather", None) })
+            .await
+            .unwrap()
+            .memories
+            .len(),
         1
     );
     service.add_session(APP, USER, "s3", vec![]).await.unwrap();
@@ -148,7 +158,11 @@ async fn random_calls_have_the_results_of_the_service_in_memory() {
         let mut random = [Random(seed), Random(seed)];
         for time in 0..60 {
             let [first, second] = &mut random;
-            assert_eq!(act(&theirs, first, time).await, act(&ours, second, time).await, "seed {seed}, call {time}");
+            assert_eq!(
+                act(&theirs, first, time).await,
+                act(&ours, second, time).await,
+                "seed {seed}, call {time}"
+            );
             let (query, project) = (first.words(), first.name('p'));
             assert_eq!((second.words(), second.name('p')), (query.clone(), project.clone()));
             for project in [None, Some(project.as_str())] {
@@ -188,7 +202,8 @@ async fn conversation() -> (SesliteSessionService, SesliteMemoryService, Vec<Mem
         state: Default::default(),
     };
     sessions.create(create).await.unwrap();
-    let said = vec![say(&sessions, "s1", "a warm coat", 1).await, say(&sessions, "s1", "a red coat", 2).await];
+    let said =
+        vec![say(&sessions, "s1", "a warm coat", 1).await, say(&sessions, "s1", "a red coat", 2).await];
     (sessions, memory, said)
 }
 

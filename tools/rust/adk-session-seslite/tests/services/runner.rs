@@ -1,13 +1,13 @@
-//! A runner of adk-rust, with a scripted model, a tool that writes state, a streamed answer, an output key, state in the
-//! instruction, a sub-agent, rewinds and compaction, over 50 turns: what is stored is what adk-session's in-memory service
-//! holds.
+//! A runner of adk-rust, with a scripted model, a tool that writes state, a streamed answer, an output key,
+//! state in the instruction, a sub-agent, rewinds and compaction, over 50 turns: what is stored is what
+//! adk-session's in-memory service holds.
 
 use std::sync::Arc;
 
 use adk_agent::LlmAgentBuilder;
 use adk_core::{
-    Agent, BaseEventsSummarizer, Content, EventCompaction, EventsCompactionConfig, Llm, LlmRequest, LlmResponse,
-    LlmResponseStream, Part, Result, SessionId, Tool, ToolContext, UserId,
+    Agent, BaseEventsSummarizer, Content, EventCompaction, EventsCompactionConfig, Llm, LlmRequest,
+    LlmResponse, LlmResponseStream, Part, Result, SessionId, Tool, ToolContext, UserId,
 };
 use adk_runner::Runner;
 use adk_session::*;
@@ -129,7 +129,10 @@ fn runner(service: &Arc<dyn SessionService>) -> Runner {
 async fn run(service: Arc<dyn SessionService>) -> (Vec<Value>, Value) {
     let state = [("user:language".to_owned(), json!("en"))].into();
     let session_id = Some("s".to_owned());
-    service.create(CreateRequest { app_name: "app".into(), user_id: "u".into(), session_id, state }).await.unwrap();
+    service
+        .create(CreateRequest { app_name: "app".into(), user_id: "u".into(), session_id, state })
+        .await
+        .unwrap();
     let runner = runner(&service);
     for turn in 0..50 {
         let text = match turn % 5 {
@@ -175,12 +178,17 @@ async fn fifty_turns_leave_what_the_in_memory_service_holds() {
     let service = SesliteSessionService::open(folder.path().join("agents.db")).await.unwrap();
     let (ours, our_state) = run(Arc::new(service.clone())).await;
     assert!(theirs.len() > 130, "{} events", theirs.len());
-    assert!(theirs.iter().any(|event| event["actions"].get("compaction").is_some_and(|value| !value.is_null())));
+    assert!(theirs
+        .iter()
+        .any(|event| event["actions"].get("compaction").is_some_and(|value| !value.is_null())));
     for (index, (our, their)) in ours.iter().zip(&theirs).enumerate() {
         assert_eq!(our, their, "event {index}");
     }
     assert_eq!((ours.len(), our_state), (theirs.len(), their_state.clone()));
-    assert!(their_state["answer"].as_str().is_some_and(|answer| answer.starts_with("It is ")), "{their_state}");
+    assert!(
+        their_state["answer"].as_str().is_some_and(|answer| answer.starts_with("It is ")),
+        "{their_state}"
+    );
     assert!(theirs.iter().any(|event| event["author"] == "expert"));
     assert!(their_state["expertise"].is_string() && their_state["user:looked"].is_string(), "{their_state}");
     assert!(their_state.get("temp:draft").is_none(), "{their_state}");

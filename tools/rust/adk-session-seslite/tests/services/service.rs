@@ -50,7 +50,12 @@ async fn an_event_is_stored_as_the_adk_writes_it() {
         role: "model".into(),
         parts: vec![
             Part::Thinking { thinking: "hm".into(), signature: None },
-            Part::FunctionCall { name: "f".into(), args: json!({}), id: Some("c".into()), thought_signature: None },
+            Part::FunctionCall {
+                name: "f".into(),
+                args: json!({}),
+                id: Some("c".into()),
+                thought_signature: None,
+            },
         ],
     });
     service.append_event("s", event).await.unwrap();

@@ -40,8 +40,8 @@ fn text(text: Option<&str>) -> sys::ses_text {
 }
 
 impl<'a> AnswerOptions<'a> {
-    /// Answers with what [`response`](AnswerOptions::response) and [`answer`](AnswerOptions::answer) give; without them,
-    /// nothing.
+    /// Answers with what [`response`](AnswerOptions::response) and [`answer`](AnswerOptions::answer) give;
+    /// without them, nothing.
     pub fn new() -> Self {
         Self::default()
     }
@@ -49,15 +49,15 @@ impl<'a> AnswerOptions<'a> {
     pub fn interrupted() -> Self {
         AnswerOptions { interrupts: true, ..Self::default() }
     }
-    /// A response that the caller already has, a JSON object. It answers the pending calls of that id, or without an id
-    /// those that have the name and no id.
+    /// A response that the caller already has, a JSON object. It answers the pending calls of that id, or
+    /// without an id those that have the name and no id.
     pub fn response(mut self, id: Option<&'a str>, name: Option<&'a str>, response: &'a str) -> Self {
         self.interrupts = false;
         self.responses.push(sys::ses_function { id: text(id), name: text(name), json: text(Some(response)) });
         self
     }
-    /// Asked about each other call, with its event and whether it is long-running. It returns the response, a JSON object,
-    /// or `None` to leave the call pending.
+    /// Asked about each other call, with its event and whether it is long-running. It returns the response, a
+    /// JSON object, or `None` to leave the call pending.
     pub fn answer(
         mut self,
         store: &'a Store,
@@ -109,7 +109,8 @@ unsafe extern "C" fn answer_of(
     error: *mut sys::ses_error,
 ) -> c_int {
     // Neither is ever NULL.
-    let (Some(function), Some(event)) = (unsafe { Function::new(function) }, unsafe { Event::new(event) }) else {
+    let (Some(function), Some(event)) = (unsafe { Function::new(function) }, unsafe { Event::new(event) })
+    else {
         return sys::SES_MISUSE;
     };
     let ask = |answerer: &mut &mut Answerer<'_>| {

@@ -19,9 +19,15 @@ pub struct Builder {
 
 unsafe impl Send for Builder {}
 
-type TextSetter = unsafe extern "C" fn(*mut sys::ses_builder, *const c_char, usize, *mut sys::ses_error) -> c_int;
-type FieldSetter =
-    unsafe extern "C" fn(*mut sys::ses_builder, *const c_char, *const c_char, usize, *mut sys::ses_error) -> c_int;
+type TextSetter =
+    unsafe extern "C" fn(*mut sys::ses_builder, *const c_char, usize, *mut sys::ses_error) -> c_int;
+type FieldSetter = unsafe extern "C" fn(
+    *mut sys::ses_builder,
+    *const c_char,
+    *const c_char,
+    usize,
+    *mut sys::ses_error,
+) -> c_int;
 type FunctionSetter = unsafe extern "C" fn(
     *mut sys::ses_builder,
     *const c_char,
@@ -48,10 +54,18 @@ impl Builder {
     }
     fn set_field(&mut self, field: &str, text: &str, set: FieldSetter) -> Result<&mut Self> {
         let field = c_string("the field", field)?;
-        call(|error| unsafe { set(self.raw.as_ptr(), field.as_ptr(), text.as_ptr().cast(), text.len(), error) })?;
+        call(|error| unsafe {
+            set(self.raw.as_ptr(), field.as_ptr(), text.as_ptr().cast(), text.len(), error)
+        })?;
         Ok(self)
     }
-    fn set_function(&mut self, id: Option<&str>, name: &str, json: &str, set: FunctionSetter) -> Result<&mut Self> {
+    fn set_function(
+        &mut self,
+        id: Option<&str>,
+        name: &str,
+        json: &str,
+        set: FunctionSetter,
+    ) -> Result<&mut Self> {
         let (id, name) = (c_string_or_null("the id", id)?, c_string("the name", name)?);
         call(|error| unsafe {
             set(self.raw.as_ptr(), pointer(&id), name.as_ptr(), json.as_ptr().cast(), json.len(), error)
@@ -77,7 +91,9 @@ impl Builder {
     /// Adds the response to a call that was read.
     pub fn response_to(&mut self, to: &Function<'_>, response: &str) -> Result<&mut Self> {
         let text = response.as_ptr().cast();
-        call(|error| unsafe { sys::ses_builder_response_to(self.raw.as_ptr(), to.raw, text, response.len(), error) })?;
+        call(|error| unsafe {
+            sys::ses_builder_response_to(self.raw.as_ptr(), to.raw, text, response.len(), error)
+        })?;
         Ok(self)
     }
     /// Adds the response `{"error":"interrupted"}` to a call that was read.
@@ -114,8 +130,8 @@ impl Builder {
         self.set_field(field, text, sys::ses_builder_action_string)
     }
 
-    /// Appends the event. If it has no id, the builder is given one first, so the call can be repeated after any failure:
-    /// the event is stored once. Build the next event with another builder.
+    /// Appends the event. If it has no id, the builder is given one first, so the call can be repeated after
+    /// any failure: the event is stored once. Build the next event with another builder.
     pub fn append(&mut self, session: &mut Session, options: &AppendOptions<'_>) -> Result<Appended> {
         let options = options.to_c(&session.limits)?;
         Appended::of(|appended, error| unsafe {
@@ -123,11 +139,23 @@ impl Builder {
         })
     }
     /// The same without a handle.
-    pub fn append_by_key(&mut self, store: &Store, key: Key<'_>, options: &AppendOptions<'_>) -> Result<Appended> {
+    pub fn append_by_key(
+        &mut self,
+        store: &Store,
+        key: Key<'_>,
+        options: &AppendOptions<'_>,
+    ) -> Result<Appended> {
         let (key, options) = (key.to_c()?, options.to_c(&store.limits)?);
         Appended::of(|appended, error| unsafe {
             let options = options.as_ptr();
-            sys::ses_builder_append_by_key(self.raw.as_ptr(), store.raw(), &key.raw(), options, appended, error)
+            sys::ses_builder_append_by_key(
+                self.raw.as_ptr(),
+                store.raw(),
+                &key.raw(),
+                options,
+                appended,
+                error,
+            )
         })
     }
 

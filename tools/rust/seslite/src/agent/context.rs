@@ -37,14 +37,15 @@ impl ContextOptions {
         self.visible = true;
         self
     }
-    /// Keeps the order of the log when there is a compaction, too, so that a clock that went back puts no response before its
-    /// call. Otherwise everything is sorted by time then.
+    /// Keeps the order of the log when there is a compaction, too, so that a clock that went back puts no
+    /// response before its call. Otherwise everything is sorted by time then.
     pub fn log_order(mut self) -> Self {
         self.log_order = true;
         self
     }
-    /// Puts up to so many bytes of artifacts back into the contents, those of the newest events first: this undoes
-    /// [`Artifacts::offload`](crate::Artifacts::offload). An artifact with more bytes than are left stays a reference.
+    /// Puts up to so many bytes of artifacts back into the contents, those of the newest events first: this
+    /// undoes [`Artifacts::offload`](crate::Artifacts::offload). An artifact with more bytes than are left
+    /// stays a reference.
     pub fn inline_bytes(mut self, bytes: i64) -> Self {
         self.inline_bytes = bytes;
         self
@@ -150,13 +151,15 @@ impl Session {
     }
     pub fn context_with(&mut self, options: &ContextOptions) -> Result<Context> {
         let options = options.raw(&self.limits);
-        let raw = opened(|context, error| unsafe { sys::ses_context_open(self.raw(), &options, context, error) })?;
+        let raw =
+            opened(|context, error| unsafe { sys::ses_context_open(self.raw(), &options, context, error) })?;
         Ok(Context { raw })
     }
     /// See [`Store::pending`].
     pub fn pending(&mut self) -> Result<Pending> {
         let options = self.limits.call_options();
-        let raw = opened(|pending, error| unsafe { sys::ses_pending_open(self.raw(), &options, pending, error) })?;
+        let raw =
+            opened(|pending, error| unsafe { sys::ses_pending_open(self.raw(), &options, pending, error) })?;
         Ok(Pending { raw })
     }
 }

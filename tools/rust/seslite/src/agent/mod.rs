@@ -1,5 +1,5 @@
-//! The agent layer: building and reading events, what a model is sent, pending calls, state as callbacks and tools see it,
-//! instruction templates. `seslite_agent.h` says what each call does.
+//! The agent layer: building and reading events, what a model is sent, pending calls, state as callbacks and
+//! tools see it, instruction templates. `seslite_agent.h` says what each call does.
 
 mod answer;
 mod builder;

@@ -37,7 +37,8 @@ impl<'a> RenderOptions<'a> {
         self.flags |= sys::SES_RENDER_ADK_BRACES;
         self
     }
-    /// White space of any script around a name is ignored, as in the ADK's code: the space of Japanese keyboards, for example.
+    /// White space of any script around a name is ignored, as in the ADK's code: the space of Japanese
+    /// keyboards, for example.
     pub fn adk_spaces(mut self) -> Self {
         self.flags |= sys::SES_RENDER_ADK_SPACES;
         self
@@ -73,7 +74,8 @@ unsafe extern "C" fn artifact_of(
     error: *mut sys::ses_error,
 ) -> c_int {
     let name = unsafe { crate::text::name(name) };
-    let read = |artifacts: &mut &mut Artifacts<'_>| (artifacts.read)(name).map(|text| (artifacts.store, text));
+    let read =
+        |artifacts: &mut &mut Artifacts<'_>| (artifacts.read)(name).map(|text| (artifacts.store, text));
     let (store, artifact) = match unsafe { Callback::run(context, read) }.unwrap_or_else(|| Err(panicked())) {
         Ok(artifact) => artifact,
         Err(failure) => return failure.to_raw(error),

@@ -10,8 +10,8 @@ use crate::raw::sized;
 use crate::session::{Session, SessionView};
 use crate::text::{borrowed, c_string, c_string_or_null, pointer, take_required, Json};
 
-/// State as a callback or a tool sees it: own writes first, then the handle's. Writes stay in the view until they are
-/// appended with an event.
+/// State as a callback or a tool sees it: own writes first, then the handle's. Writes stay in the view until
+/// they are appended with an event.
 pub struct Tracked<'s> {
     raw: NonNull<sys::ses_tracked>,
     session: &'s mut Session,
@@ -24,7 +24,9 @@ impl<'s> Tracked<'s> {
     fn open(session: &'s mut Session, flags: u32) -> Result<Tracked<'s>> {
         let mut options: sys::ses_track_options = sized();
         options.flags = flags;
-        let raw = opened(|tracked, error| unsafe { sys::ses_tracked_open(session.raw(), &options, tracked, error) })?;
+        let raw = opened(|tracked, error| unsafe {
+            sys::ses_tracked_open(session.raw(), &options, tracked, error)
+        })?;
         Ok(Tracked { raw, session })
     }
 
@@ -50,7 +52,9 @@ impl<'s> Tracked<'s> {
     pub fn set_string(&mut self, key: &str, text: &str) -> Result<()> {
         let key = c_string("the state key", key)?;
         let bytes = text.as_ptr().cast();
-        done(|error| unsafe { sys::ses_tracked_set_string(self.raw(), key.as_ptr(), bytes, text.len(), error) })
+        done(|error| unsafe {
+            sys::ses_tracked_set_string(self.raw(), key.as_ptr(), bytes, text.len(), error)
+        })
     }
     pub fn set_int(&mut self, key: &str, value: i64) -> Result<()> {
         let key = c_string("the state key", key)?;
@@ -63,7 +67,9 @@ impl<'s> Tracked<'s> {
     }
     pub fn set_bool(&mut self, key: &str, value: bool) -> Result<()> {
         let key = c_string("the state key", key)?;
-        done(|error| unsafe { sys::ses_tracked_set_bool(self.raw(), key.as_ptr(), c_int::from(value), error) })
+        done(|error| unsafe {
+            sys::ses_tracked_set_bool(self.raw(), key.as_ptr(), c_int::from(value), error)
+        })
     }
     /// Removes a key.
     pub fn remove(&mut self, key: &str) -> Result<()> {
@@ -105,19 +111,23 @@ impl<'s> Tracked<'s> {
     pub fn int(&self, key: &str) -> Result<Option<i64>> {
         let key = c_string("the state key", key)?;
         let mut value = 0;
-        let code = call(|error| unsafe { sys::ses_tracked_get_int64(self.raw(), key.as_ptr(), &mut value, error) })?;
+        let code =
+            call(|error| unsafe { sys::ses_tracked_get_int64(self.raw(), key.as_ptr(), &mut value, error) })?;
         Ok((code != sys::SES_ABSENT).then_some(value))
     }
     pub fn float(&self, key: &str) -> Result<Option<f64>> {
         let key = c_string("the state key", key)?;
         let mut value = 0.0;
-        let code = call(|error| unsafe { sys::ses_tracked_get_double(self.raw(), key.as_ptr(), &mut value, error) })?;
+        let code = call(|error| unsafe {
+            sys::ses_tracked_get_double(self.raw(), key.as_ptr(), &mut value, error)
+        })?;
         Ok((code != sys::SES_ABSENT).then_some(value))
     }
     pub fn bool(&self, key: &str) -> Result<Option<bool>> {
         let key = c_string("the state key", key)?;
         let mut value = 0;
-        let code = call(|error| unsafe { sys::ses_tracked_get_bool(self.raw(), key.as_ptr(), &mut value, error) })?;
+        let code =
+            call(|error| unsafe { sys::ses_tracked_get_bool(self.raw(), key.as_ptr(), &mut value, error) })?;
         Ok((code != sys::SES_ABSENT).then_some(value != 0))
     }
     pub fn has(&self, key: &str) -> Result<bool> {
@@ -153,7 +163,8 @@ impl<'s> Tracked<'s> {
         state_key: Option<&str>,
         options: &AppendOptions<'_>,
     ) -> Result<Appended> {
-        let (agent, state_key) = (c_string("the agent", agent)?, c_string_or_null("the state key", state_key)?);
+        let (agent, state_key) =
+            (c_string("the agent", agent)?, c_string_or_null("the state key", state_key)?);
         let options = options.to_c(&self.session.limits)?;
         Appended::of(|appended, error| unsafe {
             let (text, len) = (event.as_ptr().cast(), event.len());
@@ -166,7 +177,15 @@ impl<'s> Tracked<'s> {
     pub fn render(&self, template: &str, options: &mut RenderOptions<'_>) -> Result<Json> {
         options.with_raw(|options| {
             take_required(|text, len, error| unsafe {
-                sys::ses_tracked_render(self.raw(), template.as_ptr().cast(), template.len(), options, text, len, error)
+                sys::ses_tracked_render(
+                    self.raw(),
+                    template.as_ptr().cast(),
+                    template.len(),
+                    options,
+                    text,
+                    len,
+                    error,
+                )
             })
         })
     }
@@ -187,8 +206,8 @@ impl Session {
     pub fn track_read_only(&mut self) -> Result<Tracked<'_>> {
         Tracked::open(self, sys::SES_TRACK_READ_ONLY)
     }
-    /// A view for one turn of an agent: `append_output` saves all that the agent says, also beside its calls, as
-    /// google-adk 2.13 does.
+    /// A view for one turn of an agent: `append_output` saves all that the agent says, also beside its calls,
+    /// as google-adk 2.13 does.
     pub fn track_accumulating(&mut self) -> Result<Tracked<'_>> {
         Tracked::open(self, sys::SES_TRACK_ACCUMULATE)
     }

@@ -12,8 +12,9 @@ use crate::store::Store;
 use crate::text::c_string;
 
 /// Artifacts that are saved together with an event. An append that is given them
-/// ([`AppendOptions::artifacts`](crate::AppendOptions::artifacts)) saves them in its transaction and merges their versions into
-/// the event's `actions.artifactDelta`. So an event never names an artifact that is not there.
+/// ([`AppendOptions::artifacts`](crate::AppendOptions::artifacts)) saves them in its transaction and merges
+/// their versions into the event's `actions.artifactDelta`. So an event never names an artifact that is not
+/// there.
 ///
 /// ```
 /// # fn main() -> seslite::Result<()> {
@@ -30,9 +31,9 @@ use crate::text::c_string;
 /// # }
 /// ```
 ///
-/// After [`Code::Stale`](crate::Code::Stale), or any other failure, the same list can be given to the next try. Given to another
-/// event, it saves the next versions. Options that have the list borrow it, so it can neither be dropped nor grow before the
-/// append:
+/// After [`Code::Stale`](crate::Code::Stale), or any other failure, the same list can be given to the next
+/// try. Given to another event, it saves the next versions. Options that have the list borrow it, so it can
+/// neither be dropped nor grow before the append:
 ///
 /// ```compile_fail,E0505
 /// # fn main() -> seslite::Result<()> {
@@ -63,16 +64,19 @@ unsafe impl Send for Artifacts {}
 
 impl Artifacts {
     /// An empty list for appends to a session. An append to another session, or on another store, is
-    /// [`Code::Misuse`](crate::Code::Misuse), and so is a batch. What is added has the limits of this handle of the store.
+    /// [`Code::Misuse`](crate::Code::Misuse), and so is a batch. What is added has the limits of this handle
+    /// of the store.
     pub fn new(store: &Store, key: Key<'_>) -> Result<Artifacts> {
         let key = key.to_c()?;
-        let raw =
-            opened(|artifacts, error| unsafe { sys::ses_artifacts_open(store.raw(), &key.raw(), artifacts, error) })?;
+        let raw = opened(|artifacts, error| unsafe {
+            sys::ses_artifacts_open(store.raw(), &key.raw(), artifacts, error)
+        })?;
         Ok(Artifacts { raw, limits: store.limits.clone() })
     }
 
-    /// Adds an artifact. Up to 4 MiB are copied; more bytes are written to the store at once, where nobody sees them before
-    /// the append. If it is never made, dropping the list removes them. If several have the same name, each is a version.
+    /// Adds an artifact. Up to 4 MiB are copied; more bytes are written to the store at once, where nobody
+    /// sees them before the append. If it is never made, dropping the list removes them. If several have the
+    /// same name, each is a version.
     pub fn add(&mut self, name: &str, bytes: &[u8], options: &ArtifactSaveOptions<'_>) -> Result<()> {
         let name = c_string("the artifact's name", name)?;
         let options = options.to_c(&self.limits)?;
@@ -82,7 +86,12 @@ impl Artifacts {
         })
     }
     /// The same for what a reader gives until its end: see [`Store::save_artifact_from`].
-    pub fn add_from<R: Read>(&mut self, name: &str, from: R, options: &ArtifactSaveOptions<'_>) -> Result<()> {
+    pub fn add_from<R: Read>(
+        &mut self,
+        name: &str,
+        from: R,
+        options: &ArtifactSaveOptions<'_>,
+    ) -> Result<()> {
         let name = c_string("the artifact's name", name)?;
         let options = options.to_c(&self.limits)?;
         options.reading(from, |bytes, len, options| {
@@ -92,14 +101,15 @@ impl Artifacts {
         })
     }
 
-    /// Makes an artifact of each inline data of the event with more than so many bytes; its part refers to the artifact then.
-    /// [`ContextOptions::inline_bytes`](crate::ContextOptions::inline_bytes) puts the bytes back for a model.
+    /// Makes an artifact of each inline data of the event with more than so many bytes; its part refers to
+    /// the artifact then. [`ContextOptions::inline_bytes`](crate::ContextOptions::inline_bytes) puts the
+    /// bytes back for a model.
     pub fn offload(&mut self, bytes: i64) -> Result<()> {
         done(|error| unsafe { sys::ses_artifacts_offload(self.raw.as_ptr(), bytes, error) })
     }
 
-    /// The version that an artifact, counted from 0 as they were added, got with the last append that succeeded. It has no
-    /// meaning before. `None`: past the end.
+    /// The version that an artifact, counted from 0 as they were added, got with the last append that
+    /// succeeded. It has no meaning before. `None`: past the end.
     pub fn version(&self, index: usize) -> Option<i64> {
         let version = unsafe { sys::ses_artifacts_version(self.raw.as_ptr(), index) };
         (version >= 0).then_some(version)

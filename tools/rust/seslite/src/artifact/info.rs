@@ -19,8 +19,8 @@ pub enum ArtifactKind {
     Bytes,
     /// `text`: UTF-8.
     Text,
-    /// `fileData`: the bytes are the address of a file. One that begins with `artifact://` refers to a version of another
-    /// artifact of the same session or user.
+    /// `fileData`: the bytes are the address of a file. One that begins with `artifact://` refers to a
+    /// version of another artifact of the same session or user.
     Uri,
     /// A kind that a later version of seslite has added. Such an artifact is listed; opening it is
     /// [`Code::Unsupported`](crate::Code::Unsupported).

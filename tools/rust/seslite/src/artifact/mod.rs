@@ -29,8 +29,8 @@ fn inline_options(limits: &Limits, bytes: i64) -> sys::ses_artifact_inline_optio
     raw
 }
 
-/// Artifacts by key. A key without a session names the user's artifacts, and `user:` is put in front of their names if it is
-/// not there.
+/// Artifacts by key. A key without a session names the user's artifacts, and `user:` is put in front of their
+/// names if it is not there.
 impl Store {
     /// Saves the next version of an artifact and returns its number. The first one is 0.
     pub fn save_artifact(
@@ -48,8 +48,9 @@ impl Store {
             sys::ses_artifact_save_by_key(self.raw(), &key.raw(), name, bytes, len, options, version, error)
         })
     }
-    /// The same for what a reader gives until its end. It is read without a lock, and never held in memory as a whole. Its
-    /// error is that of the call, and nothing is saved then. A panic in it goes on when the library has returned.
+    /// The same for what a reader gives until its end. It is read without a lock, and never held in memory as
+    /// a whole. Its error is that of the call, and nothing is saved then. A panic in it goes on when the
+    /// library has returned.
     pub fn save_artifact_from<R: Read>(
         &self,
         key: Key<'_>,
@@ -62,7 +63,16 @@ impl Store {
         options.reading(from, |bytes, len, options| {
             save::version_of(|version, error| unsafe {
                 let name = name.as_ptr();
-                sys::ses_artifact_save_by_key(self.raw(), &key.raw(), name, bytes, len, options, version, error)
+                sys::ses_artifact_save_by_key(
+                    self.raw(),
+                    &key.raw(),
+                    name,
+                    bytes,
+                    len,
+                    options,
+                    version,
+                    error,
+                )
             })
         })
     }
@@ -74,8 +84,8 @@ impl Store {
             sys::ses_artifact_open_by_key(self.raw(), &key.raw(), name.as_ptr(), &options, artifact, error)
         })
     }
-    /// One page of the artifacts of a session and of its user, each with its newest version, in the order of their names:
-    /// those after `after`. `limit` 0: 100.
+    /// One page of the artifacts of a session and of its user, each with its newest version, in the order of
+    /// their names: those after `after`. `limit` 0: 100.
     pub fn artifact_names(&self, key: Key<'_>, after: Option<&str>, limit: usize) -> Result<ArtifactList> {
         let (key, after) = (key.to_c()?, c_string_or_null("the name", after)?);
         let options = info::list_options(&self.limits, &after, 0, limit);
@@ -84,21 +94,36 @@ impl Store {
         })
     }
     /// One page of the versions of an artifact from `first` on, the oldest first. `limit` 0: 100.
-    pub fn artifact_versions(&self, key: Key<'_>, name: &str, first: i64, limit: usize) -> Result<ArtifactList> {
+    pub fn artifact_versions(
+        &self,
+        key: Key<'_>,
+        name: &str,
+        first: i64,
+        limit: usize,
+    ) -> Result<ArtifactList> {
         let (key, name) = (key.to_c()?, c_string("the artifact's name", name)?);
         let options = info::list_options(&self.limits, &None, first, limit);
         ArtifactList::open(|list, error| unsafe {
             sys::ses_artifact_versions_by_key(self.raw(), &key.raw(), name.as_ptr(), &options, list, error)
         })
     }
-    /// The JSON of an event of a session with the bytes of artifacts in place of references to them, for programs that do not
-    /// read artifacts: this undoes [`Artifacts::offload`]. `bytes` is how many to put in at most; 0: any number. `None`: all
-    /// references stay, or there are none.
+    /// The JSON of an event of a session with the bytes of artifacts in place of references to them, for
+    /// programs that do not read artifacts: this undoes [`Artifacts::offload`]. `bytes` is how many to put in
+    /// at most; 0: any number. `None`: all references stay, or there are none.
     pub fn inline_artifacts(&self, key: Key<'_>, event: &str, bytes: i64) -> Result<Option<Json>> {
         let (key, options) = (key.to_c()?, inline_options(&self.limits, bytes));
         take_text(|json, json_len, error| unsafe {
             let (text, len) = (event.as_ptr().cast(), event.len());
-            sys::ses_artifact_inline_by_key(self.raw(), &key.raw(), text, len, &options, json, json_len, error)
+            sys::ses_artifact_inline_by_key(
+                self.raw(),
+                &key.raw(),
+                text,
+                len,
+                &options,
+                json,
+                json_len,
+                error,
+            )
         })
     }
     /// Deletes all versions of an artifact. If there are none, the count is 0 and there is no error.
@@ -115,7 +140,12 @@ impl Store {
 /// The artifacts of this session, and of its user, whose names begin with `user:`.
 impl Session {
     /// See [`Store::save_artifact`].
-    pub fn save_artifact(&mut self, name: &str, bytes: &[u8], options: &ArtifactSaveOptions<'_>) -> Result<i64> {
+    pub fn save_artifact(
+        &mut self,
+        name: &str,
+        bytes: &[u8],
+        options: &ArtifactSaveOptions<'_>,
+    ) -> Result<i64> {
         let name = c_string("the artifact's name", name)?;
         let options = options.to_c(&self.limits)?;
         save::version_of(|version, error| unsafe {
@@ -150,7 +180,9 @@ impl Session {
     pub fn artifact_names(&mut self, after: Option<&str>, limit: usize) -> Result<ArtifactList> {
         let after = c_string_or_null("the name", after)?;
         let options = info::list_options(&self.limits, &after, 0, limit);
-        ArtifactList::open(|list, error| unsafe { sys::ses_artifact_names(self.raw(), &options, list, error) })
+        ArtifactList::open(|list, error| unsafe {
+            sys::ses_artifact_names(self.raw(), &options, list, error)
+        })
     }
     /// See [`Store::artifact_versions`].
     pub fn artifact_versions(&mut self, name: &str, first: i64, limit: usize) -> Result<ArtifactList> {

@@ -24,8 +24,8 @@ impl ArtifactOpenOptions {
         self.version = Some(version);
         self
     }
-    /// Opens references and tombstones themselves. Otherwise a reference opens what it refers to, and a tombstone, by which a
-    /// rewind removes an artifact, counts as absent.
+    /// Opens references and tombstones themselves. Otherwise a reference opens what it refers to, and a
+    /// tombstone, by which a rewind removes an artifact, counts as absent.
     pub fn stored(mut self) -> Self {
         self.stored = true;
         self
@@ -40,8 +40,8 @@ impl ArtifactOpenOptions {
 }
 
 /// An open artifact. It reads and seeks as a file does, from the store and not from memory. A failure is an
-/// [`io::Error`] around an [`Error`], which [`From`] takes out again. Whoever reads all bytes in order learns with the last
-/// of them if they do not have the artifact's hash: [`Code::Corrupt`](crate::Code::Corrupt).
+/// [`io::Error`] around an [`Error`], which [`From`] takes out again. Whoever reads all bytes in order learns
+/// with the last of them if they do not have the artifact's hash: [`Code::Corrupt`](crate::Code::Corrupt).
 pub struct Artifact {
     raw: NonNull<sys::ses_artifact>,
     position: u64,
@@ -64,7 +64,8 @@ impl Artifact {
         unsafe { ArtifactInfo::new(sys::ses_artifact_info_of(self.raw.as_ptr())) }.expect("it is open")
     }
 
-    /// Reads from an offset on, wherever the position is. The number of bytes is less than asked for only at the end.
+    /// Reads from an offset on, wherever the position is. The number of bytes is less than asked for only at
+    /// the end.
     pub fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
         let Ok(offset) = i64::try_from(offset) else { return Ok(0) };
         let mut len = 0;

@@ -96,7 +96,8 @@ impl CSaveOptions {
         &self.raw
     }
 
-    /// A call that saves what a reader gives. The options in the library's keeping lose the reader with the call.
+    /// A call that saves what a reader gives. The options in the library's keeping lose the reader with the
+    /// call.
     pub(crate) fn reading<R: Read, T>(
         &self,
         from: R,

@@ -20,14 +20,22 @@ fn an_event_is_built_and_read() {
 
     let content = Content::read(&f.store, &event).unwrap();
     assert_eq!(content.text(), Some("It is \"warm\"."));
-    assert_eq!(content.parts().map(|part| part.is_thought()).collect::<Vec<_>>(), [true, false, false, false, false]);
+    assert_eq!(
+        content.parts().map(|part| part.is_thought()).collect::<Vec<_>>(),
+        [true, false, false, false, false]
+    );
     let call = content.calls().next().unwrap();
-    assert_eq!((call.id(), call.name(), call.json()), (Some("c1"), Some("weather"), Some(r#"{"city":"Bern"}"#)));
+    assert_eq!(
+        (call.id(), call.name(), call.json()),
+        (Some("c1"), Some("weather"), Some(r#"{"city":"Bern"}"#))
+    );
     assert!(!content.is_final());
     assert_eq!(content.state_delta(), Some(r#"{"k":1}"#));
     assert_eq!(content.usage().unwrap().prompt, 3);
     assert!(content.json().unwrap().starts_with(r#"{"#) && content.actions().unwrap().contains("other"));
-    assert!(content.compaction().is_none() && content.error_code().is_none() && content.error_message().is_none());
+    assert!(
+        content.compaction().is_none() && content.error_code().is_none() && content.error_message().is_none()
+    );
 
     let mut answer = Builder::new(&f.store, "agent", None).unwrap();
     answer.response_to(&call, r#"{"t":21}"#).unwrap().response(None, "x", "{}").unwrap();
@@ -56,7 +64,10 @@ fn a_view_tracks_its_writes() {
         (view.float("f").unwrap(), view.bool("b").unwrap(), view.int("none").unwrap()),
         (Some(0.1), Some(true), None)
     );
-    assert!(view.json().unwrap().contains(r#""j":[1]"#) && view.delta().unwrap().contains("__ADK_SENTINEL_REMOVED__"));
+    assert!(
+        view.json().unwrap().contains(r#""j":[1]"#)
+            && view.delta().unwrap().contains("__ADK_SENTINEL_REMOVED__")
+    );
     // Another session of the user wins the race: the counter loses no step.
     f.store.change_shared_state("app", Some("alice"), r#"{"n":10}"#, None).unwrap();
     refused(view.append(r#"{"author":"agent"}"#, &AppendOptions::new()), Code::Stale);
@@ -99,9 +110,11 @@ fn templates_and_artifacts() {
     });
     assert_eq!(&*render("{artifact.a.txt}{artifact.b?}", &mut options).unwrap(), "text\0");
     assert!(refused(render("{artifact.b}", &mut options), Code::NotFound).message().contains('b'));
-    assert!(
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| render("{artifact.panic}", &mut options))).is_err()
-    );
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| render(
+        "{artifact.panic}",
+        &mut options
+    )))
+    .is_err());
     drop(options);
     let mut view = session.track().unwrap();
     view.set_string("name", "Bob").unwrap();
@@ -141,7 +154,10 @@ fn a_builder_appends_its_event_once() {
     refused(other.append_by_key(&f.store, KEY, &stale), Code::Stale);
     let named = AppendOptions::new().at_version(1).delta(r#"{"k":1}"#);
     assert_eq!(other.append_by_key(&f.store, KEY, &named).unwrap().seq, 2);
-    refused(Builder::new(&f.store, "agent", None).unwrap().append(&mut session, &AppendOptions::new()), Code::Stale);
+    refused(
+        Builder::new(&f.store, "agent", None).unwrap().append(&mut session, &AppendOptions::new()),
+        Code::Stale,
+    );
 }
 
 #[test]
@@ -167,19 +183,24 @@ fn pending_calls_are_answered() {
     );
     assert_eq!(session.answer_pending(&mut options).unwrap(), 2);
     drop(options);
-    assert_eq!(asked, [("c1".to_owned(), "agent".to_owned(), false), ("c3".to_owned(), "agent".to_owned(), false)]);
+    assert_eq!(
+        asked,
+        [("c1".to_owned(), "agent".to_owned(), false), ("c3".to_owned(), "agent".to_owned(), false)]
+    );
     let answer = session.events().next_back().unwrap().json().unwrap().to_owned();
     let content = Content::read(&f.store, &answer).unwrap();
     assert_eq!(
         content.responses().map(|response| (response.id(), response.json())).collect::<Vec<_>>(),
         [(Some("c1"), Some(r#"{"sum":3}"#)), (Some("c2"), Some(r#"{"approved":true}"#))]
     );
-    let mut fails = AnswerOptions::new().answer(&f.store, |_, _, _| Err(Error::new(Code::Io, "the tool failed")));
+    let mut fails =
+        AnswerOptions::new().answer(&f.store, |_, _, _| Err(Error::new(Code::Io, "the tool failed")));
     assert_eq!(refused(f.store.answer_pending(KEY, &mut fails), Code::Io).message(), "the tool failed");
     let mut wrong = AnswerOptions::new().answer(&f.store, |_, _, _| Ok(Some("[]".to_owned())));
     refused(f.store.answer_pending(KEY, &mut wrong), Code::Invalid);
     let mut panics = AnswerOptions::new().answer(&f.store, |_, _, _| panic!("in a tool"));
-    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| f.store.answer_pending(KEY, &mut panics)));
+    let panicked =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| f.store.answer_pending(KEY, &mut panics)));
     assert!(panicked.is_err());
     refused(f.store.answer_pending(KEY, &mut AnswerOptions::interrupted().lease(77)), Code::Leased);
     assert_eq!(f.store.pending(KEY).unwrap().len(), 1);
@@ -215,7 +236,9 @@ fn context_and_pending_calls() {
     assert!(session.pending().unwrap().is_empty());
     let id = session.begin_invocation(None).unwrap().to_owned();
     assert!(id.starts_with("e-"));
-    session.append(&format!(r#"{{"invocationId":"{id}","actions":{{"stateDelta":{{"temp:x":1}}}}}}"#)).unwrap();
+    session
+        .append(&format!(r#"{{"invocationId":"{id}","actions":{{"stateDelta":{{"temp:x":1}}}}}}"#))
+        .unwrap();
     assert_eq!(session.state().int("temp:x").unwrap(), Some(1));
     session.end_invocation().unwrap();
     assert_eq!((session.state().int("temp:x").unwrap(), session.invocation_id()), (None, None));

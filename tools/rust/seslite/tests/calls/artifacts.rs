@@ -63,7 +63,8 @@ fn failing(left: usize, fail: fn() -> io::Result<usize>) -> Failing {
 #[test]
 fn an_artifact_has_versions_and_says_what_they_are() {
     let (f, mut session) = with_session();
-    let options = plain().mime_type("image/png").display_name("Chart").metadata(r#"{"a": 1.10}"#).created_us(5);
+    let options =
+        plain().mime_type("image/png").display_name("Chart").metadata(r#"{"a": 1.10}"#).created_us(5);
     assert_eq!(session.save_artifact("chart.png", b"one", &options).unwrap(), 0);
     let text = plain().kind(ArtifactKind::Text);
     assert_eq!(f.store.save_artifact(KEY, "chart.png", "zw\u{f6}lf".as_bytes(), &text).unwrap(), 1);
@@ -90,7 +91,10 @@ fn an_artifact_has_versions_and_says_what_they_are() {
     refused(session.save_artifact("t", b"xx", &plain().max_bytes(1)), Code::Limit);
     refused(session.save_artifact("a\0b", b"x", &plain()), Code::Invalid);
     refused(f.store.save_artifact(Key::new("app", "alice", "none"), "t", b"", &plain()), Code::NotFound);
-    assert_eq!(f.store.save_artifact(Key::new("app", "alice", "none"), "t", b"", &plain().anyway()).unwrap(), 0);
+    assert_eq!(
+        f.store.save_artifact(Key::new("app", "alice", "none"), "t", b"", &plain().anyway()).unwrap(),
+        0
+    );
 }
 
 #[test]
@@ -120,7 +124,8 @@ fn an_open_artifact_reads_and_seeks_as_a_file_does() {
     }
     assert_eq!(artifact.read(&mut []).unwrap(), 0);
     assert_eq!(artifact.read_all().unwrap(), bytes);
-    // It moves between threads, may outlive the session, and says so when it is deleted, or the store is closed.
+    // It moves between threads, may outlive the session, and says so when it is deleted, or the store is
+    // closed.
     drop(session);
     let mut artifact = thread::spawn(move || {
         artifact.rewind().unwrap();
@@ -191,8 +196,9 @@ fn names_and_versions_are_listed_in_pages() {
     for name in ["b", "a", "b"] {
         session.save_artifact(name, name.as_bytes(), &plain()).unwrap();
     }
-    let names =
-        |list: ArtifactList| list.iter().map(|info| (info.name().to_owned(), info.version())).collect::<Vec<_>>();
+    let names = |list: ArtifactList| {
+        list.iter().map(|info| (info.name().to_owned(), info.version())).collect::<Vec<_>>()
+    };
     let own = |name: &str, version| (name.to_owned(), version);
     let all = [own("a", 0), own("b", 1), own("user:of the user", 0), own("user:too", 0)];
     assert_eq!(names(session.artifact_names(None, 0).unwrap()), all);

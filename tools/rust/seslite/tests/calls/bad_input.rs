@@ -24,7 +24,10 @@ fn a_nul_in_an_id_is_an_error_at_every_call() {
     refused(f.store.list("a", None, &ListOptions::new().filter(Filter::new().label(nul))), Code::Invalid);
     refused(f.store.shared_state(nul, None), Code::Invalid);
     refused(f.store.take_lease(KEY, nul, 0, None), Code::Invalid);
-    refused(f.store.create_with(Key::user("a", "u"), None, &CreateOptions::new().label(nul, "v")), Code::Invalid);
+    refused(
+        f.store.create_with(Key::user("a", "u"), None, &CreateOptions::new().label(nul, "v")),
+        Code::Invalid,
+    );
     refused(f.store.state_as_of(KEY, Point::Event(nul), false), Code::Invalid);
     refused(f.store.load_json((Some(nul), None, None), "{}", LoadOptions::default()), Code::Invalid);
     refused(Store::open(nul), Code::Invalid);
@@ -53,7 +56,9 @@ fn numbers_of_any_size_stay_as_they_are() {
     let f = fixture();
     let mut session = f.store.create(KEY, None).unwrap();
     let digits = "1".repeat(5000);
-    session.append(&event("e", &format!(r#"{{"big":{digits},"neg":-9223372036854775809,"e":1e-999}}"#))).unwrap();
+    session
+        .append(&event("e", &format!(r#"{{"big":{digits},"neg":-9223372036854775809,"e":1e-999}}"#)))
+        .unwrap();
     assert_eq!(session.state().get("big").unwrap(), Some(&*digits));
     refused(session.state().int("big"), Code::Range);
     refused(session.state().int("neg"), Code::Range);

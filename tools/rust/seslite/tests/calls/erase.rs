@@ -29,7 +29,8 @@ fn events_by_number() {
     let counted = f.store.redact(KEY, Some(&[1]), &RedactOptions::new().dry_run()).unwrap();
     assert_eq!((counted.events, counted.state_left, counted.forks_left), (1, 1, Some(0)));
     let mut session = f.store.get(KEY).unwrap();
-    let erased = session.redact(Some(&[2, 1, 1]), &RedactOptions::new().state().secure().text("gone")).unwrap();
+    let erased =
+        session.redact(Some(&[2, 1, 1]), &RedactOptions::new().state().secure().text("gone")).unwrap();
     assert_eq!((erased.events, erased.state_keys, erased.more), (2, 2, false));
     assert!(!log(&f).contains(SECRET) && log(&f).contains(r#"{"text":"gone"}"#));
     assert_eq!(session.redact(Some(&[]), &RedactOptions::new()).unwrap().events, 0);
@@ -52,7 +53,10 @@ fn receipts_of_deletions() {
     let user = f.store.delete_user(KEY.app, KEY.user, &DeleteOptions::new().receipt()).unwrap();
     let erased = user.erased.unwrap();
     assert_eq!((erased.sessions, erased.events), (1, 1));
-    assert_eq!(f.store.expire(None, &ExpireOptions::new().receipt()).unwrap().erased.unwrap().forks_left, None);
+    assert_eq!(
+        f.store.expire(None, &ExpireOptions::new().receipt()).unwrap().erased.unwrap().forks_left,
+        None
+    );
 }
 
 #[test]
@@ -88,7 +92,9 @@ fn names_in_which_something_is_found() {
 fn a_text_is_found_wherever_it_is() {
     let f = told();
     f.store.set_title(KEY, Some(&format!("about {SECRET}"))).unwrap();
-    f.store.save_artifact(KEY, "a.bin", &[b"\xff", SECRET.as_bytes()].concat(), &ArtifactSaveOptions::new()).unwrap();
+    f.store
+        .save_artifact(KEY, "a.bin", &[b"\xff", SECRET.as_bytes()].concat(), &ArtifactSaveOptions::new())
+        .unwrap();
     let found = |findings: Findings<'_>| findings.map(|finding| finding.unwrap()).collect::<Vec<_>>();
     let all = found(f.store.find(SECRET, &FindOptions::new()).unwrap());
     let places: Vec<_> =
@@ -105,7 +111,10 @@ fn a_text_is_found_wherever_it_is() {
         ]
     );
     let title = &all[0];
-    assert_eq!((&*title.app, title.user.as_deref(), title.session.as_deref()), ("app", Some("alice"), Some("s1")));
+    assert_eq!(
+        (&*title.app, title.user.as_deref(), title.session.as_deref()),
+        ("app", Some("alice"), Some("s1"))
+    );
     assert_eq!((title.text.as_deref(), title.text_found), (Some(&*format!("about {SECRET}")), 6));
     assert_eq!(all[3].text, None);
 
@@ -113,7 +122,10 @@ fn a_text_is_found_wherever_it_is() {
     assert_eq!(found(f.store.find(&SECRET.to_uppercase(), &session.ignore_case()).unwrap()), all);
     assert_eq!(found(f.store.find_pieces(secret_in, &session).unwrap()), all);
     assert_eq!(found(f.store.find(SECRET, &FindOptions::new().app("none")).unwrap()), []);
-    refused(f.store.find(SECRET, &FindOptions::new().app("app").user("alice").session("none")), Code::NotFound);
+    refused(
+        f.store.find(SECRET, &FindOptions::new().app("app").user("alice").session("none")),
+        Code::NotFound,
+    );
     refused(f.store.find(SECRET, &FindOptions::new().session("s1")), Code::Misuse);
     refused(f.store.find("", &FindOptions::new()), Code::Invalid);
 }

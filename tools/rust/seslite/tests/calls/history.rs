@@ -29,13 +29,19 @@ fn history() {
     refused(session.rewind(Point::LastTurn, &RewindOptions::new()), Code::Stale);
     session.refresh().unwrap();
 
-    let mut fork = session.fork(Point::Seq(2), Some(Key::new("app", "alice", "f")), &ForkOptions::new()).unwrap();
+    let mut fork =
+        session.fork(Point::Seq(2), Some(Key::new("app", "alice", "f")), &ForkOptions::new()).unwrap();
     let (parent, seq) = fork.parent().unwrap();
     assert_eq!((parent, seq), (KEY, 2));
     assert_eq!(fork.event_count(), 2);
     let other = f
         .store
-        .fork(KEY, Point::Now, Some(Key::user("app", "bob")), &ForkOptions::new().other_user().range(Range::none()))
+        .fork(
+            KEY,
+            Point::Now,
+            Some(Key::user("app", "bob")),
+            &ForkOptions::new().other_user().range(Range::none()),
+        )
         .unwrap();
     assert_eq!((other.event_count(), other.user()), (0, "bob"));
     assert_eq!(fork.cut(Point::Seq(1), &CutOptions::new()).unwrap().count, 1);

@@ -43,7 +43,10 @@ fn in_and_out() {
     let to = (None, Some("bob"), Some("s2"));
     let result = f.store.load_json(to, &json, LoadOptions::default()).unwrap();
     assert_eq!((result.outcome, result.events, result.session.as_str()), (Outcome::New, 1, "s2"));
-    let again = f.store.load_json(to, &json, LoadOptions { conflict: Conflict::Rename, ..Default::default() }).unwrap();
+    let again = f
+        .store
+        .load_json(to, &json, LoadOptions { conflict: Conflict::Rename, ..Default::default() })
+        .unwrap();
     assert_eq!(again.outcome, Outcome::Equal);
 
     let mut left = 3;
@@ -64,7 +67,8 @@ fn in_and_out() {
         parent: Some((KEY, 1)),
         ..Default::default()
     };
-    let result = f.store.load(Key::new("app", "alice", "loaded"), &loaded, next, LoadOptions::default()).unwrap();
+    let result =
+        f.store.load(Key::new("app", "alice", "loaded"), &loaded, next, LoadOptions::default()).unwrap();
     assert_eq!((result.outcome, result.events), (Outcome::New, 3));
     let failing = || Err(Error::new(Code::Corrupt, "the source is damaged"));
     let error = refused(
@@ -148,7 +152,10 @@ fn an_export_and_a_check_tell_how_far_they_are() {
         true
     };
     assert_eq!(f.store.check_with(CheckLevel::Log, 0, |_| true, tell).unwrap(), 0);
-    assert!(told.windows(2).all(|pair| pair[0] <= pair[1]) && told.iter().any(|&(_, total)| total == 3), "{told:?}");
+    assert!(
+        told.windows(2).all(|pair| pair[0] <= pair[1]) && told.iter().any(|&(_, total)| total == 3),
+        "{told:?}"
+    );
     refused(f.store.check_with(CheckLevel::Log, 0, |_| true, |_, _| false), Code::Interrupted);
 }
 
@@ -187,13 +194,19 @@ fn a_panic_ends_what_goes_out_or_in_and_goes_on() {
     };
     assert_eq!(panic_of(|| f.store.export_with(&all, std::io::sink(), progress)), "in progress");
     assert_eq!(calls, 1);
-    assert_eq!(panic_of(|| f.store.check_with(CheckLevel::Log, 0, |_| true, |_, _| panic!("in check"))), "in check");
+    assert_eq!(
+        panic_of(|| f.store.check_with(CheckLevel::Log, 0, |_| true, |_, _| panic!("in check"))),
+        "in check"
+    );
 
     let mut lines = Vec::new();
     f.store.export(&all, &mut lines).unwrap();
     let copy = Store::open(":memory:").unwrap();
     assert_eq!(panic_of(|| copy.import(&ImportOptions::default(), Panics, |_| true)), "in read");
-    assert_eq!(panic_of(|| copy.import(&ImportOptions::default(), &lines[..], |_| panic!("in report"))), "in report");
+    assert_eq!(
+        panic_of(|| copy.import(&ImportOptions::default(), &lines[..], |_| panic!("in report"))),
+        "in report"
+    );
     // The store is as good as before.
     copy.import(&ImportOptions::default(), &lines[..], |_| true).1.unwrap();
     assert_eq!(copy.check(CheckLevel::Log, 0, |_| true).unwrap(), 0);

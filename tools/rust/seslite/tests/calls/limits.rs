@@ -212,10 +212,17 @@ fn each_call_is_traced() {
     drop(store);
     let traces = traces.lock().unwrap();
     let calls: Vec<_> = traces.iter().map(|trace| (trace.call, trace.error())).collect();
-    let expected =
-        [("ses_create", None), ("ses_append_by_key", None), ("ses_get", Some(Code::NotFound)), ("ses_get", None)];
+    let expected = [
+        ("ses_create", None),
+        ("ses_append_by_key", None),
+        ("ses_get", Some(Code::NotFound)),
+        ("ses_get", None),
+    ];
     assert_eq!(calls, expected);
-    assert!(traces[1].bytes_in >= text.len() as i64 && traces[3].bytes_out >= text.len() as i64, "{traces:?}");
+    assert!(
+        traces[1].bytes_in >= text.len() as i64 && traces[3].bytes_out >= text.len() as i64,
+        "{traces:?}"
+    );
     assert!(traces.iter().all(|trace| trace.wait + trace.work < Duration::from_secs(60)), "{traces:?}");
 }
 

@@ -46,7 +46,10 @@ fn lists_filters_names_and_deleting() {
     refused(f.store.list("app", Some("alice"), &ListOptions::new().token("nonsense")), Code::Invalid);
 
     assert_eq!(f.store.delete(Key::new("app", "alice", "s00"), &DeleteOptions::new()).unwrap().count, 1);
-    assert_eq!(f.store.delete(Key::new("app", "alice", "s00"), &DeleteOptions::new().secure()).unwrap().count, 0);
+    assert_eq!(
+        f.store.delete(Key::new("app", "alice", "s00"), &DeleteOptions::new().secure()).unwrap().count,
+        0
+    );
     assert_eq!(f.store.delete_user("app", "alice", &DeleteOptions::new()).unwrap().sessions, 24);
     while f.store.delete_app("app", &DeleteOptions::new()).unwrap().more {}
     assert!(f.store.apps(None, None, 0).unwrap().is_empty());
@@ -68,7 +71,10 @@ fn sessions_by_when_they_were_written() {
     let changed = page(Order::Changed);
     assert_eq!(ids(&changed), ["behind", "ahead"]);
     let times: Vec<_> = (0..3).map(|index| changed.changed_us(index)).collect();
-    assert!(times[0] > times[1] && times[1] < Some(ticks.load(Ordering::Relaxed)) && times[2].is_none(), "{times:?}");
+    assert!(
+        times[0] > times[1] && times[1] < Some(ticks.load(Ordering::Relaxed)) && times[2].is_none(),
+        "{times:?}"
+    );
     let keep_one = ExpireOptions::new().sessions_per_user(1);
     assert_eq!(store.expire(Some("app"), &keep_one.by_change()).unwrap().count, 1);
     assert_eq!(ids(&page(Order::Newest)), ["behind"]);

@@ -42,12 +42,15 @@ fn assert_has_what_a_file_has(address: &str) {
 #[cfg(feature = "postgres")]
 fn a_store_on_postgresql_has_what_a_file_has() {
     match std::env::var("SESLITE_POSTGRES") {
-        Ok(server) => assert_has_what_a_file_has(&format!("postgresql:///?{}", server.trim().replace(' ', "&"))),
+        Ok(server) => {
+            assert_has_what_a_file_has(&format!("postgresql:///?{}", server.trim().replace(' ', "&")))
+        }
         Err(_) => println!("skipped: SESLITE_POSTGRES names no server"),
     }
 }
 
-/// `test/mysql/with_server.sh` runs a command with a server that SESLITE_MYSQL names, and makes the database `unused` there.
+/// `test/mysql/with_server.sh` runs a command with a server that SESLITE_MYSQL names, and makes the database
+/// `unused` there.
 #[test]
 #[cfg(feature = "mysql")]
 fn a_store_on_mysql_has_what_a_file_has() {

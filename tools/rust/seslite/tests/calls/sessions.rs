@@ -37,7 +37,8 @@ fn a_session_keeps_events_and_state_byte_for_byte() {
 #[test]
 fn a_getter_tells_types_and_ranges() {
     let f = fixture();
-    let session = f.store.create(KEY, Some(r#"{"f":1.5,"t":"x","huge":1e400,"b":false,"s":"\ud800"}"#)).unwrap();
+    let session =
+        f.store.create(KEY, Some(r#"{"f":1.5,"t":"x","huge":1e400,"b":false,"s":"\ud800"}"#)).unwrap();
     let state = session.state();
     assert_eq!(state.float("f").unwrap(), Some(1.5));
     assert_eq!(state.bool("b").unwrap(), Some(false));
@@ -54,8 +55,11 @@ fn create_get_and_get_or_create() {
     let f = fixture();
     let made = f.store.create(Key::user("app", "alice"), None).unwrap();
     assert_eq!(made.id().len(), 36);
-    let options =
-        CreateOptions::new().title("a title").label("kind", "test").created_us(5).expires_us(4_102_444_800_000_000);
+    let options = CreateOptions::new()
+        .title("a title")
+        .label("kind", "test")
+        .created_us(5)
+        .expires_us(4_102_444_800_000_000);
     let (session, created) = f.store.get_or_create(KEY, Some(r#"{"a":1}"#), &options).unwrap();
     assert!(created);
     assert_eq!((session.title(), session.created_us()), (Some("a title"), 5));
@@ -96,7 +100,8 @@ fn appends_by_key_batches_expected_and_delta() {
     refused(f.store.append(KEY, r#"{"author":"a"}"#, &options), Code::Stale);
     refused(f.store.append(KEY, "{}", &AppendOptions::new().at_version(first.version - 1)), Code::Stale);
     let (one, two) = (event("b1", "{}"), event("b2", "{}"));
-    let batch = f.store.append_batch(KEY, &[&one, r#"{"partial":true}"#, &two], &AppendOptions::new()).unwrap();
+    let batch =
+        f.store.append_batch(KEY, &[&one, r#"{"partial":true}"#, &two], &AppendOptions::new()).unwrap();
     assert_eq!(batch.iter().map(|a| a.seq).collect::<Vec<_>>(), [2, 0, 3]);
     let error = refused(f.store.append_batch(KEY, &["{}", "{"], &AppendOptions::new()), Code::Json);
     assert_eq!(error.index(), Some(1));

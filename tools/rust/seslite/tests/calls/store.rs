@@ -10,7 +10,8 @@ use seslite::*;
 fn opening_says_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     refused(Store::open_with(folder.path().join("none"), OpenOptions::new().must_exist()), Code::NotFound);
-    std::fs::write(folder.path().join("text"), "not a database, but a text that is long enough to be read").unwrap();
+    std::fs::write(folder.path().join("text"), "not a database, but a text that is long enough to be read")
+        .unwrap();
     let error = refused(Store::open(folder.path().join("text")), Code::NotAStore);
     assert!(error.message().contains("text"), "{error}");
     refused(Store::open(folder.path().join("no/such/folder")), Code::CannotOpen);
@@ -44,7 +45,10 @@ fn backup_copy_check_and_upkeep() {
     assert!(!f.store.maintain(0).unwrap());
     assert!(f.store.space().unwrap().bytes > 0);
     let info = f.store.info().unwrap();
-    assert_eq!((info.engine, info.schema_version, info.read_only, info.journal_mode), ("sqlite", 3, false, "wal"));
+    assert_eq!(
+        (info.engine, info.schema_version, info.read_only, info.journal_mode),
+        ("sqlite", 3, false, "wal")
+    );
     let fixed = info.sqlite_version != "3.46.0";
     assert!(fixed || info.sqlite_bugs.starts_with("WAL-reset"), "{info:?}");
     assert_eq!(f.store.stats().unwrap().events, 1);

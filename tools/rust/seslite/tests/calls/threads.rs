@@ -10,7 +10,8 @@ use seslite::*;
 fn is_send<T: Send>() {}
 fn is_sync<T: Sync>() {}
 
-/// Compiles only if the type is not of that kind: otherwise both implementations fit, and the compiler cannot choose.
+/// Compiles only if the type is not of that kind: otherwise both implementations fit, and the compiler cannot
+/// choose.
 macro_rules! is_not {
     ($kind:ident: $($name:ty),+ $(,)?) => {$({
         trait Chosen<A> {
@@ -67,7 +68,9 @@ fn threads_append_to_one_store() {
                 let id = format!("t{n}");
                 let mut session = store.get(Key::new("app", "alice", &id)).unwrap();
                 for i in 0..25 {
-                    session.append(&event(&format!("e{i}"), &format!(r#"{{"n":{i},"user:t{n}":{i}}}"#))).unwrap();
+                    session
+                        .append(&event(&format!("e{i}"), &format!(r#"{{"n":{i},"user:t{n}":{i}}}"#)))
+                        .unwrap();
                     assert!(store.list("app", None, &ListOptions::new()).unwrap().len() == 8);
                 }
             });
@@ -179,7 +182,8 @@ fn a_follower_sees_each_event_once_and_is_woken() {
     assert!(f.store.get(KEY).unwrap().place().unwrap().len() <= 35);
     let flag = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let seen = Arc::clone(&flag);
-    let options = FollowOptions::new().only_new().notify(move || seen.store(true, std::sync::atomic::Ordering::SeqCst));
+    let options =
+        FollowOptions::new().only_new().notify(move || seen.store(true, std::sync::atomic::Ordering::SeqCst));
     let mut user = f.store.follow(Key::user("app", "alice"), options).unwrap();
     assert!(matches!(user.next(Some(Duration::ZERO)).unwrap(), Followed::Nothing));
     f.store.append(KEY, &event("new", "{}"), &AppendOptions::new()).unwrap();
@@ -187,7 +191,10 @@ fn a_follower_sees_each_event_once_and_is_woken() {
     while !flag.load(std::sync::atomic::Ordering::SeqCst) && Instant::now() < end {
         thread::yield_now();
     }
-    assert!(matches!(user.next(Some(Duration::from_millis(100))).unwrap(), Followed::Event { session: "s1", .. }));
+    assert!(matches!(
+        user.next(Some(Duration::from_millis(100))).unwrap(),
+        Followed::Event { session: "s1", .. }
+    ));
 }
 
 #[test]

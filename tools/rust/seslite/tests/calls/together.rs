@@ -1,4 +1,5 @@
-//! One file that other programs use at the same time: the command, which is C, and other processes with this crate.
+//! One file that other programs use at the same time: the command, which is C, and other processes with this
+//! crate.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -11,9 +12,9 @@ use crate::common::{event, fixture, KEY};
 use seslite::*;
 
 fn command() -> Option<PathBuf> {
-    let path = std::env::var_os("SESLITE_COMMAND")
-        .map(PathBuf::from)
-        .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../build/tools/seslite/seslite"));
+    let path = std::env::var_os("SESLITE_COMMAND").map(PathBuf::from).unwrap_or_else(|| {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../build/tools/seslite/seslite")
+    });
     path.exists().then_some(path)
 }
 
@@ -66,7 +67,12 @@ fn the_command_and_this_crate_use_one_file_at_once() {
 /// The example program, which cargo builds with the tests.
 fn together() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
-    tests.ancestors().nth(2).unwrap().join("examples").join(format!("together{}", std::env::consts::EXE_SUFFIX))
+    tests
+        .ancestors()
+        .nth(2)
+        .unwrap()
+        .join("examples")
+        .join(format!("together{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// A program that is ended with the test.
@@ -95,7 +101,15 @@ fn three_programs_append_to_a_session_and_the_command_follows_it() {
     f.store.create(KEY, None).unwrap();
     let mut command = command().map(|command| {
         let arguments = ["tail", "--jsonl", "--follow", "--newest", "1000", "s1"];
-        Running(Command::new(command).arg("-f").arg(&path).args(arguments).stdout(Stdio::piped()).spawn().unwrap())
+        Running(
+            Command::new(command)
+                .arg("-f")
+                .arg(&path)
+                .args(arguments)
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap(),
+        )
     });
     let seen_by_c = command.as_mut().map(|running| lines(&mut running.0));
     let names = ["one", "two", "three"];

@@ -16,9 +16,10 @@ fn call(n: i64, model: &str, usage: &str) -> String {
 fn used() -> Fixture {
     let f = fixture();
     let mut session = f.store.create(KEY, None).unwrap();
-    session.append(&call(1, "m1", r#""promptTokenCount":10,"candidatesTokenCount":5,"totalTokenCount":15"#)).unwrap();
-    let rest =
-        r#""promptTokenCount":100,"cachedContentTokenCount":60,"thoughtsTokenCount":3,"toolUsePromptTokenCount":2"#;
+    session
+        .append(&call(1, "m1", r#""promptTokenCount":10,"candidatesTokenCount":5,"totalTokenCount":15"#))
+        .unwrap();
+    let rest = r#""promptTokenCount":100,"cachedContentTokenCount":60,"thoughtsTokenCount":3,"toolUsePromptTokenCount":2"#;
     session.append(&call(DAY - 1, "m2", rest)).unwrap();
     let mut other = f.store.create(Key::new("app", "bob", "s2"), None).unwrap();
     other.append(&call(DAY, "m1", r#""promptTokenCount":-1"#)).unwrap();
@@ -34,10 +35,14 @@ fn rows_by_what_is_asked() {
     let f = used();
     let all = UsageOptions::new();
     let found = rows(f.store.usage(&all.app("app").by_user().by_model()));
-    let texts: Vec<_> = found.iter().map(|row| (row.user.as_deref(), row.model.as_deref(), row.calls)).collect();
+    let texts: Vec<_> =
+        found.iter().map(|row| (row.user.as_deref(), row.model.as_deref(), row.calls)).collect();
     let (alice, bob) = (Some("alice"), Some("bob"));
     assert_eq!(texts, [(alice, Some("m1"), 1), (alice, Some("m2"), 1), (bob, Some("m1"), 1)]);
-    assert_eq!((&found[1].app, &found[1].session, &found[1].day, &found[1].invocation), (&None, &None, &None, &None));
+    assert_eq!(
+        (&found[1].app, &found[1].session, &found[1].day, &found[1].invocation),
+        (&None, &None, &None, &None)
+    );
     assert_eq!((found[1].prompt, found[1].cached, found[1].thoughts, found[1].tool_use), (100, 60, 3, 2));
     assert_eq!((found[0].candidates, found[0].total, found[2].odd), (5, 15, 1));
     assert_eq!((found[2].first_us, found[2].last_us), (DAY * 1_000_000, DAY * 1_000_000));
@@ -74,7 +79,8 @@ fn days_begin_in_a_zone() {
     let days = |options: UsageOptions<'_>| -> Vec<(Option<String>, i64)> {
         rows(f.store.usage(&options.by_day())).into_iter().map(|row| (row.day, row.calls)).collect()
     };
-    let of = |first, second| vec![(Some("1970-01-01".to_owned()), first), (Some("1970-01-02".to_owned()), second)];
+    let of =
+        |first, second| vec![(Some("1970-01-01".to_owned()), first), (Some("1970-01-02".to_owned()), second)];
     assert_eq!(days(UsageOptions::new()), of(2, 1));
     assert_eq!(days(UsageOptions::new().zone(&hour)), of(1, 2));
     assert!(calls.load(Ordering::Relaxed) > 0);

@@ -2,7 +2,8 @@
 
     python -m seslite.adk.sync FROM TO --app my_app
 
-`opened` makes a side of a URI, `Side` and `StoreSide` one of a service that is open. `Sync(source, target).run()` is one pass.
+`opened` makes a side of a URI, `Side` and `StoreSide` one of a service that is open. `Sync(source,
+target).run()` is one pass.
 """
 
 from .pace import GaveUp, Pace

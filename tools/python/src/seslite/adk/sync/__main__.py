@@ -34,14 +34,34 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("source", metavar="FROM", help="the URI of the service to copy from")
     add("target", metavar="TO", help="the URI of the service to copy to")
-    add("--app", action="append", default=[], metavar="NAME", help="an app; may be given again. All, if FROM is a store")
+    add(
+        "--app",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="an app; may be given again. All, if FROM is a store",
+    )
     add("--user", metavar="NAME", help="only the sessions of this user")
-    add("--delete", action="store_true", help="delete from TO the sessions and events that FROM does not have")
+    add(
+        "--delete", action="store_true", help="delete from TO the sessions and events that FROM does not have"
+    )
     add("--dry-run", action="store_true", help="only report what would be copied")
     add("--follow", action="store_true", help="go on copying until interrupted")
-    add("--interval", type=float, default=10.0, metavar="SECONDS", help="between two passes of --follow (default 10)")
+    add(
+        "--interval",
+        type=float,
+        default=10.0,
+        metavar="SECONDS",
+        help="between two passes of --follow (default 10)",
+    )
     add("--retries", type=int, default=8, metavar="N", help="how many calls may fail in a row (default 8)")
-    add("--timeout", type=float, default=120.0, metavar="SECONDS", help="for one call to a service (default 120)")
+    add(
+        "--timeout",
+        type=float,
+        default=120.0,
+        metavar="SECONDS",
+        help="for one call to a service (default 120)",
+    )
     add("--agents-dir", metavar="FOLDER", help="a folder of agents, for its services.yaml and .env")
     add("--json", action="store_true", help="print the report of each pass as a line of JSON")
     add("-v", "--verbose", action="store_true", help="say why calls are repeated")
@@ -50,7 +70,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _print(report: Report, json: bool) -> None:
     for line in [report.json()] if json else report.lines():
-        print(line if json else re.sub(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", "\ufffd", line), flush=True)
+        print(
+            line if json else re.sub(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", "\ufffd", line),
+            flush=True,
+        )
 
 
 async def _run(options: argparse.Namespace) -> int:
@@ -65,7 +88,13 @@ async def _run(options: argparse.Namespace) -> int:
         stack.push_async_callback(target.close)
         pace = Pace(retries=options.retries, timeout=options.timeout)
         sync = Sync(
-            source, target, apps=options.app, user=options.user, delete=options.delete, dry_run=options.dry_run, pace=pace
+            source,
+            target,
+            apps=options.app,
+            user=options.user,
+            delete=options.delete,
+            dry_run=options.dry_run,
+            pace=pace,
         )
         report = Report()
         try:

@@ -18,7 +18,16 @@ from .. import events as adk_events
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 # Members whose own members are the user's. They are compared whole.
-OPEN = {"agentState", "args", "artifactDelta", "customMetadata", "metadata", "partMetadata", "response", "stateDelta"}
+OPEN = {
+    "agentState",
+    "args",
+    "artifactDelta",
+    "customMetadata",
+    "metadata",
+    "partMetadata",
+    "response",
+    "stateDelta",
+}
 
 
 def is_kept(name: str) -> bool:
@@ -38,11 +47,13 @@ def delta_of(event: Event) -> dict[str, Any]:
 
 
 def initial_state(state: dict[str, Any], events: Iterable[Event], *, shared: bool) -> dict[str, Any]:
-    """What a session was created with: its state, less what its events have written. The services do not tell it. With
-    `shared`, app: and user: keys are part of it."""
+    """What a session was created with: its state, less what its events have written. The services do not tell
+    it. With `shared`, app: and user: keys are part of it."""
     written = {name for event in events for name in delta_of(event)}
     return {
-        name: value for name, value in state.items() if name not in written and is_kept(name) and (shared or not is_shared(name))
+        name: value
+        for name, value in state.items()
+        if name not in written and is_kept(name) and (shared or not is_shared(name))
     }
 
 
@@ -50,8 +61,8 @@ def initial_state(state: dict[str, Any], events: Iterable[Event], *, shared: boo
 
 
 def stored_events(events: Iterable[Event]) -> tuple[list[Event], int, int]:
-    """The events that a service stores; how many are partial, as Vertex keeps them; and how many have an id that one before
-    them has."""
+    """The events that a service stores; how many are partial, as Vertex keeps them; and how many have an id
+    that one before them has."""
     kept: list[Event] = []
     seen: set[str] = set()
     partial = doubled = 0
@@ -85,7 +96,8 @@ def _signature(event: Event) -> Hashable:
 
 
 def _plain(value: Any) -> str:
-    """A value of state, whatever a service makes of it: Vertex has no integers, and a key that is removed may become null."""
+    """A value of state, whatever a service makes of it: Vertex has no integers, and a key that is removed may
+    become null."""
     if value == REMOVED:
         value = None
     text = adk_events.state_text({"value": value}, "the state delta")
@@ -93,8 +105,9 @@ def _plain(value: Any) -> str:
 
 
 class Match:
-    """Which events of one service are those of another: by id, and the rest by what they say, since Vertex gives events ids of
-    its own if google-adk or its SDK is too old to keep theirs. Nothing needs to be remembered of what was copied."""
+    """Which events of one service are those of another: by id, and the rest by what they say, since Vertex
+    gives events ids of its own if google-adk or its SDK is too old to keep theirs. Nothing needs to be
+    remembered of what was copied."""
 
     def __init__(self, source: Sequence[Event], target: Sequence[Event]) -> None:
         self.pairs: list[tuple[int, int]] = []
@@ -122,8 +135,8 @@ class Match:
 
     @property
     def added(self) -> bool:
-        """Whether the target has events of its own, other than some from before the first event that both have: these the
-        source had, too, before it was pruned."""
+        """Whether the target has events of its own, other than some from before the first event that both
+        have: these the source had, too, before it was pruned."""
         first = min((pair[1] for pair in self.pairs), default=-1)
         return any(at > first for at in self.extra)
 
@@ -152,7 +165,9 @@ def fields_of(event: Event) -> dict[str, Any]:
     fields["timestamp"] = time_us(event.timestamp)
     delta = delta_of(event)
     if delta:
-        fields.setdefault("actions", {})["stateDelta"] = loads(adk_events.state_text(delta, "the state delta"))
+        fields.setdefault("actions", {})["stateDelta"] = loads(
+            adk_events.state_text(delta, "the state delta")
+        )
     if event.long_running_tool_ids:  # a set
         fields["longRunningToolIds"] = sorted(event.long_running_tool_ids)
     return fields

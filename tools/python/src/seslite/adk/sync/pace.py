@@ -15,8 +15,16 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 BUSY_CODES = {408, 429, 500, 502, 503, 504}  # of HTTP
-# By name, so that no library has to be there: those of httpx, aiohttp and google-auth, of SQLAlchemy and drivers, and of seslite.
-REMOTE = {"TransportError", "ClientConnectionError", "OperationalError", "InterfaceError", "BusyError", "LeasedError"}
+# By name, so that no library has to be there: those of httpx, aiohttp and google-auth, of SQLAlchemy and
+# drivers, and of seslite.
+REMOTE = {
+    "TransportError",
+    "ClientConnectionError",
+    "OperationalError",
+    "InterfaceError",
+    "BusyError",
+    "LeasedError",
+}
 # Another writer was faster. The session is read again.
 RACES = {"StaleSessionError", "StaleError", "AlreadyExistsError", "SessionNotFoundError"}
 MAX_WAIT = 900.0  # seconds for which a service may send us away
@@ -68,8 +76,9 @@ def retry_after(error: BaseException) -> Optional[float]:
 
 
 class Pace:
-    """`retries` calls may fail in a row; a call may take `timeout` seconds. The waits between double from `first` seconds to
-    `longest`, less up to a half by chance, so that several that failed together do not come back together."""
+    """`retries` calls may fail in a row; a call may take `timeout` seconds. The waits between double from
+    `first` seconds to `longest`, less up to a half by chance, so that several that failed together do not
+    come back together."""
 
     def __init__(
         self,
@@ -80,7 +89,13 @@ class Pace:
         longest: float = 60.0,
         sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
     ) -> None:
-        self._retries, self._timeout, self._first, self._longest, self._sleep = retries, timeout, first, longest, sleep
+        self._retries, self._timeout, self._first, self._longest, self._sleep = (
+            retries,
+            timeout,
+            first,
+            longest,
+            sleep,
+        )
         self._failed = 0
         self.retried = 0
         self.waited = 0.0
@@ -90,7 +105,8 @@ class Pace:
         return await asyncio.wait_for(call, self._timeout)
 
     def progress(self) -> None:
-        """To be called when an earlier try turns out to have done something: the failures in a row begin anew."""
+        """To be called when an earlier try turns out to have done something: the failures in a row begin
+        anew."""
         self._failed = 0
 
     async def repeat(self, work: Callable[..., Awaitable[T]], *arguments: Any) -> T:

@@ -33,10 +33,11 @@ class Problem(NamedTuple):
 class Report:
     """Counts of one pass.
 
-    `sessions`: created, updated, equal; unchanged since the last pass, so not read; ahead, when the target has events that the
-    source does not have; conflict, when each side has events that the other lacks; only_in_target; deleted; failed.
-    `events`: copied; partial, which are not copied; doubled, of which the target or the source has more than one.
-    `shared`: the app: and user: keys that were set, as (app, user, key). `lost`: by what differs.
+    `sessions`: created, updated, equal; unchanged since the last pass, so not read; ahead, when the target
+    has events that the source does not have; conflict, when each side has events that the other lacks;
+    only_in_target; deleted; failed. `events`: copied; partial, which are not copied; doubled, of which the
+    target or the source has more than one. `shared`: the app: and user: keys that were set, as (app, user,
+    key). `lost`: by what differs.
     """
 
     def __init__(self, *, dry_run: bool = False) -> None:
@@ -81,7 +82,9 @@ class Report:
 
     def lines(self) -> Iterator[str]:
         """The report for people. Texts of the services are written so that they cannot control a terminal."""
-        outcomes = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in self.sessions.items()) or "none"
+        outcomes = (
+            ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in self.sessions.items()) or "none"
+        )
         yield f"{'would be: ' if self.dry_run else ''}sessions: {outcomes}; events copied: {self.events['copied']}"
         for name in ("partial", "doubled"):
             if self.events[name]:

@@ -39,7 +39,8 @@ def _mark_of(session: Session) -> _Mark:
 
 
 class Sync:
-    """Makes the sessions of `target` those of `source`. Sessions and events that only the target has stay, unless `delete`.
+    """Makes the sessions of `target` those of `source`. Sessions and events that only the target has stay,
+    unless `delete`.
 
     A pass may end at any moment: the next finds by the events that are there what is left to do.
     """
@@ -80,7 +81,9 @@ class Sync:
         try:
             apps = self._apps or await self._call(self._source.apps)
             if len(apps) > 1 and (self._source.one_app or self._target.one_app):
-                raise errors.MisuseError(f"an agent engine has the sessions of one app: choose one of {', '.join(apps)}")
+                raise errors.MisuseError(
+                    f"an agent engine has the sessions of one app: choose one of {', '.join(apps)}"
+                )
             for app in apps:
                 await self._run_app(app)
         except GaveUp as error:
@@ -118,7 +121,9 @@ class Sync:
         for each in await self._call(side.sessions, app, self._user):
             if each.id != STRAY:
                 sessions.append(each)
-            elif side is self._target and not self._dry_run:  # it is that of a pass that did not come to its end
+            elif (
+                side is self._target and not self._dry_run
+            ):  # it is that of a pass that did not come to its end
                 await self._call(side.delete, each)
         return sessions
 
@@ -140,7 +145,8 @@ class Sync:
         return copy.report(self._report)
 
     async def _attempt(self, session: Session, work: Awaitable[bool]) -> bool:
-        """Does what a service may refuse for good, which does not keep the other sessions from being copied."""
+        """Does what a service may refuse for good, which does not keep the other sessions from being
+        copied."""
         try:
             return await work
         except GaveUp:
@@ -151,7 +157,8 @@ class Sync:
             return False
 
     async def _run_left(self, session: Session) -> None:
-        """A session that only the target has. If the source has none at all of an app, its name is more likely misspelled."""
+        """A session that only the target has. If the source has none at all of an app, its name is more
+        likely misspelled."""
         if not self._delete or session.app_name not in self._known:
             self._report.sessions["only_in_target"] += 1
             return
@@ -165,9 +172,9 @@ class Sync:
     # ------------------------------------------------------------------------------------- shared state
 
     async def _run_shared(self, app: str, found: list[Session], listed: list[Session]) -> None:
-        """The events of the sessions were copied one session after another, so those of one may have overwritten what those of
-        another had set later. In the end the values are set that the source has now. Keys of a source in which each session
-        has its own are set only if the target lacks them."""
+        """The events of the sessions were copied one session after another, so those of one may have
+        overwritten what those of another had set later. In the end the values are set that the source has
+        now. Keys of a source in which each session has its own are set only if the target lacks them."""
         wanted, there = _shared(found), _shared(listed)
         for (user, name), values in wanted.items():
             if not self._source.shares and len(values) > 1:
@@ -194,13 +201,15 @@ class Sync:
 
 
 def _shared(sessions: Iterable[Session]) -> dict[tuple[Optional[str], str], list[tuple[Session, Any]]]:
-    """The values of app: and user: keys, by user and name, those of an app without a user: more than one if sessions differ,
-    and last that of the session that was changed last."""
+    """The values of app: and user: keys, by user and name, those of an app without a user: more than one if
+    sessions differ, and last that of the session that was changed last."""
     values: dict[tuple[Optional[str], str], list[tuple[Session, Any]]] = {}
     for session in sessions:
         for name, value in session.state.items():
             if compare.is_shared(name):
-                known = values.setdefault((None if name.startswith(State.APP_PREFIX) else session.user_id, name), [])
+                known = values.setdefault(
+                    (None if name.startswith(State.APP_PREFIX) else session.user_id, name), []
+                )
                 known[:] = [each for each in known if not compare.same(each[1], value)] + [(session, value)]
     return values
 
@@ -209,13 +218,16 @@ def _shared(sessions: Iterable[Session]) -> dict[tuple[Optional[str], str], list
 
 
 class _Copy:
-    """The copy of one session. `run` may be called again after it failed: what an earlier call wrote, it finds."""
+    """The copy of one session. `run` may be called again after it failed: what an earlier call wrote, it
+    finds."""
 
     def __init__(self, sync: Sync, found: Found) -> None:
         self._sync, self._target = sync, sync._target
         self._found, self._session = found, found.session
         self._events, self._partial, self._doubled = compare.stored_events(found.session.events)
-        self._before: Optional[int] = None  # how many events there were, and whether a session, when it was looked for first
+        self._before: Optional[int] = (
+            None  # how many events there were, and whether a session, when it was looked for first
+        )
         self._existed = self._replaced = False
         self._left = len(self._events)
         self._there: Optional[Session] = None
@@ -241,7 +253,9 @@ class _Copy:
         """Reads what is there."""
         stored = await self._sync._once(self._target.read, self._session)
         self._there = None if stored is None else stored.session
-        self._stored_events, _, self._doubled_there = compare.stored_events(self._there.events if self._there else ())
+        self._stored_events, _, self._doubled_there = compare.stored_events(
+            self._there.events if self._there else ()
+        )
         self._match = compare.Match(self._events, self._stored_events)
         if self._before is None:
             self._before, self._existed = len(self._match.pairs), self._there is not None
@@ -267,7 +281,9 @@ class _Copy:
         if self._in_conflict:
             report.fail("conflict", self._session, "both sides have events that the other does not have")
             return False
-        copied = len(self._match.missing) if self._sync._dry_run else len(self._match.pairs) - (self._before or 0)
+        copied = (
+            len(self._match.missing) if self._sync._dry_run else len(self._match.pairs) - (self._before or 0)
+        )
         report.events["copied"] += copied
         report.sessions[self._outcome(copied)] += 1
         if not self._sync._dry_run:
@@ -288,7 +304,9 @@ class _Copy:
         if not self._match.in_order:
             report.lose("the order of events", self._session)
         for at, to in self._match.pairs:
-            for path in compare.differences(compare.fields_of(self._events[at]), compare.fields_of(self._stored_events[to])):
+            for path in compare.differences(
+                compare.fields_of(self._events[at]), compare.fields_of(self._stored_events[to])
+            ):
                 report.lose(f"event {path}", self._session)
         if self._there is not None and not self._match.added:  # otherwise its state is that of later events
             self._compare_state(report, self._session.state, self._there.state)

@@ -18,7 +18,8 @@ from ..service import SesliteSessionService
 from . import compare
 
 STRAY = "seslite-sync-state"
-"""The id of a session that exists for a moment, to set state of an app or a user where the ADK has no other call for it."""
+"""The id of a session that exists for a moment, to set state of an app or a user where the ADK has no other
+call for it."""
 
 
 class Found(NamedTuple):
@@ -54,7 +55,8 @@ class Side:
         return await self.service.create_session(state=state, **_names(session))
 
     async def append(self, session: Session, event: Event, *, removes: bool) -> None:
-        """Appends to a session that `read` or `create` has given. `removes`: that of the side where the event comes from."""
+        """Appends to a session that `read` or `create` has given. `removes`: that of the side where the event
+        comes from."""
         copy = event.model_copy(deep=True)
         if removes:  # the ADK has no way to remove a key; where it rewinds, it writes null
             copy.actions.state_delta = {
@@ -81,7 +83,9 @@ class Side:
 def _names(session: Session) -> dict[str, Any]:
     """A session as the calls of the ADK name it."""
     if session.id != session.id.strip():  # it would be another session
-        raise errors.InvalidError(f"the services of the ADK take the spaces off the session's id {session.id!r}")
+        raise errors.InvalidError(
+            f"the services of the ADK take the spaces off the session's id {session.id!r}"
+        )
     return {"app_name": session.app_name, "user_id": session.user_id, "session_id": session.id}
 
 
@@ -89,7 +93,8 @@ def _names(session: Session) -> dict[str, Any]:
 
 
 class StoreSide(Side):
-    """A store of seslite. Events go in as they are; through the service a rewind would become the store's own."""
+    """A store of seslite. Events go in as they are; through the service a rewind would become the store's
+    own."""
 
     removes = True
     service: SesliteSessionService
@@ -119,12 +124,17 @@ class StoreSide(Side):
                 "pruned events": stored.base_seq,
                 "artifacts": any(not each.name.startswith("user:") for each in stored.artifacts()),
             }
-            return Found(adk_events.session_of(stored._summary(), events), tuple(name for name, value in extras.items() if value))
+            return Found(
+                adk_events.session_of(stored._summary(), events),
+                tuple(name for name, value in extras.items() if value),
+            )
 
     async def create(self, session: Session, state: dict[str, Any]) -> Session:
         text = _escaped(adk_events.state_text(state, "the state")) if state else None
         times = [session.last_update_time, *(event.timestamp for event in session.events)]
-        return cast(Session, await self._store.run(self._create, _key_of(session), text, compare.time_us(min(times))))
+        return cast(
+            Session, await self._store.run(self._create, _key_of(session), text, compare.time_us(min(times)))
+        )
 
     def _create(self, key: Key, state: Optional[bytes], created_us: int) -> Session:
         try:
@@ -143,7 +153,9 @@ class StoreSide(Side):
 
     async def set_shared(self, app: str, user: str, delta: dict[str, Any]) -> None:
         for prefix, owner in ((State.APP_PREFIX, None), (State.USER_PREFIX, user)):
-            scope = {name.removeprefix(prefix): value for name, value in delta.items() if name.startswith(prefix)}
+            scope = {
+                name.removeprefix(prefix): value for name, value in delta.items() if name.startswith(prefix)
+            }
             if scope:
                 text = _escaped(adk_events.state_text(scope, "the state"))
                 await self._store.run(self.service.store.shared_state_change, app, owner, text)
@@ -154,7 +166,8 @@ def _key_of(session: Session) -> Key:
 
 
 def _escaped(state: bytes) -> bytes:
-    """State in which REMOVED is an ordinary text, as it is to the ADK. Within a text its quotes would have backslashes."""
+    """State in which REMOVED is an ordinary text, as it is to the ADK. Within a text its quotes would have
+    backslashes."""
     return state.replace(f'"{REMOVED}"'.encode(), f'"\\u005f{REMOVED[1:]}"'.encode())
 
 
@@ -162,8 +175,8 @@ def _escaped(state: bytes) -> bytes:
 
 
 class Refused(Exception):
-    """An answer that says too many requests. google-adk does not know this class: otherwise it would ask once more after a
-    second, however long it was sent away for."""
+    """An answer that says too many requests. google-adk does not know this class: otherwise it would ask once
+    more after a second, however long it was sent away for."""
 
     code = 429
 
@@ -178,8 +191,9 @@ async def _refuse(response: Any) -> None:
 
 
 def _one_try(options: Any) -> Any:
-    """One request, one try: an append that is sent again unseen could be stored twice. `attempts` is for the client aiohttp,
-    which the SDK prefers where it is installed, and with which it would repeat what was cut."""
+    """One request, one try: an append that is sent again unseen could be stored twice. `attempts` is for the
+    client aiohttp, which the SDK prefers where it is installed, and with which it would repeat what was
+    cut."""
     from google.genai import types
 
     options = types.HttpOptions() if options is None else options
@@ -189,7 +203,8 @@ def _one_try(options: Any) -> Any:
 
 
 class VertexSide(Side):
-    """Sessions of Vertex AI Agent Engine. There is no state of apps and users: such keys are each session's own."""
+    """Sessions of Vertex AI Agent Engine. There is no state of apps and users: such keys are each session's
+    own."""
 
     shares = False
     one_app = True
@@ -213,8 +228,9 @@ def side_of(service: BaseSessionService) -> Side:
 
 
 def opened(uri: str, *, agents_dir: Optional[str] = None, must_exist: bool = False) -> Side:
-    """The side that a URI names: a store of seslite, or what google-adk's command line takes as --session_service_uri, also with
-    the services.yaml and .env of a folder of agents. `must_exist`: a store is not created."""
+    """The side that a URI names: a store of seslite, or what google-adk's command line takes as
+    --session_service_uri, also with the services.yaml and .env of a folder of agents. `must_exist`: a store
+    is not created."""
     from google.adk.cli import service_registry
     from google.adk.sessions.database_session_service import DatabaseSessionService
 
@@ -222,7 +238,9 @@ def opened(uri: str, *, agents_dir: Optional[str] = None, must_exist: bool = Fal
         return StoreSide(SesliteSessionService(uri=uri, must_exist=must_exist))
     if agents_dir is not None:
         service_registry.load_services_module(agents_dir)
-    service = service_registry.get_service_registry().create_session_service(uri, agents_dir=agents_dir or ".")
+    service = service_registry.get_service_registry().create_session_service(
+        uri, agents_dir=agents_dir or "."
+    )
     return side_of(DatabaseSessionService(db_url=uri) if service is None else service)
 
 

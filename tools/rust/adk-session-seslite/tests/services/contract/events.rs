@@ -100,9 +100,14 @@ pub const EVENTS: &[Case] = &[
         "append to none",
         |s| {
             s.create(create("u", "s", json!({}))).await.unwrap();
-            let wrong = AppendEventRequest { identity: identity("other", "s"), event: event("e", 0, json!({})) };
+            let wrong =
+                AppendEventRequest { identity: identity("other", "s"), event: event("e", 0, json!({})) };
             let bare = s.append_event("none", event("e", 0, json!({}))).await;
-            json!([outcome(s.append_event_for_identity(wrong).await), outcome(bare), read(s, "s").await.events().len()])
+            json!([
+                outcome(s.append_event_for_identity(wrong).await),
+                outcome(bare),
+                read(s, "s").await.events().len()
+            ])
         },
         r#"[["session.not_found","not_found"],["session.not_found","not_found"],0]"#
     ),
@@ -135,7 +140,15 @@ pub const EVENTS: &[Case] = &[
             let none = s.rewind_steps("s", 0).await.unwrap();
             let one = s.rewind_steps("s", 1).await.unwrap();
             let all = s.rewind_steps("s", 2).await.unwrap();
-            json!([ids(&*to), state(&*to), ids(&*none).len(), ids(&*one), state(&*one), ids(&*all), state(&*all)])
+            json!([
+                ids(&*to),
+                state(&*to),
+                ids(&*none).len(),
+                ids(&*one),
+                state(&*one),
+                ids(&*all),
+                state(&*all)
+            ])
         },
         r#"[["e1","e2","e3"],{"first":0,"k":3,"user:k":4},3,["e1","e2"],{"first":0,"k":2,"user:k":4},[],{"first":0,"user:k":4}]"#
     ),

@@ -1,6 +1,7 @@
-//! The trait's contract as one suite over adk-session's in-memory service, its SQLite service and ours. Each case looks at a
-//! service and says what it saw. What ours must show stands beside the case. Where another service shows something else,
-//! the table of differences says so, with the sentence of seslite's contract that decides it.
+//! The trait's contract as one suite over adk-session's in-memory service, its SQLite service and ours. Each
+//! case looks at a service and says what it saw. What ours must show stands beside the case. Where another
+//! service shows something else, the table of differences says so, with the sentence of seslite's contract
+//! that decides it.
 
 /// A case: a name, what it does with a service, and what ours shows.
 macro_rules! case {
@@ -115,7 +116,8 @@ async fn memory() -> Box<dyn SessionService> {
 
 async fn sqlite() -> Box<dyn SessionService> {
     // One connection: a pool would give each its own database in memory.
-    let pool = sqlx::sqlite::SqlitePoolOptions::new().max_connections(1).connect("sqlite::memory:").await.unwrap();
+    let pool =
+        sqlx::sqlite::SqlitePoolOptions::new().max_connections(1).connect("sqlite::memory:").await.unwrap();
     let service = SqliteSessionService::from_pool(pool);
     service.migrate().await.unwrap();
     Box::new(service)
@@ -138,7 +140,9 @@ async fn the_other_services_differ_where_the_table_says_so() {
     let mut wrong = Vec::new();
     for (name, case, expected) in cases() {
         let expected: Value = serde_json::from_str(expected).unwrap();
-        for (service, seen) in [(MEMORY, case(&*memory().await).await), (SQLITE, case(&*sqlite().await).await)] {
+        for (service, seen) in
+            [(MEMORY, case(&*memory().await).await), (SQLITE, case(&*sqlite().await).await)]
+        {
             let known = DIFFERENCES.iter().any(|(case, other, _)| case == name && *other == service);
             if (seen != expected) != known {
                 wrong.push(format!("{name}: {service} shows {seen}, ours {expected}"));

@@ -16,7 +16,8 @@ pub const SESSIONS: &[Case] = &[
     case!(
         "create",
         |s| {
-            let state_of = json!({"app:a":1,"user:u":"x","s":[1.5,null],"temp:t":1,"n":null,"App:x":2,"app:user:x":3});
+            let state_of =
+                json!({"app:a":1,"user:u":"x","s":[1.5,null],"temp:t":1,"n":null,"App:x":2,"app:user:x":3});
             let made = s.create(create("u", "s", state_of)).await.unwrap();
             let read = read(s, "s").await;
             assert_eq!(state(&*made), state(&*read));
@@ -92,9 +93,14 @@ pub const SESSIONS: &[Case] = &[
                 append(s, session, event("e", now + seconds, json!({}))).await.unwrap();
             }
             let mut seen = Vec::new();
-            for (limit, offset) in
-                [(None, None), (Some(2), None), (Some(2), Some(1)), (None, Some(3)), (Some(0), None), (None, Some(9))]
-            {
+            for (limit, offset) in [
+                (None, None),
+                (Some(2), None),
+                (Some(2), Some(1)),
+                (None, Some(3)),
+                (Some(0), None),
+                (None, Some(9)),
+            ] {
                 let listed = s.list(list(limit, offset)).await.unwrap();
                 seen.push(listed.iter().map(|session| session.id()).collect::<Vec<_>>().concat());
             }
@@ -109,7 +115,11 @@ pub const SESSIONS: &[Case] = &[
             s.create(create("u", "s", json!({}))).await.unwrap();
             let read = s.get_for_identity(&identity("u", "s")).await.unwrap();
             s.delete_for_identity(&identity("u", "s")).await.unwrap();
-            json!([read.id(), s.get_for_identity(&identity("u", "s")).await.is_err(), outcome(s.health_check().await)])
+            json!([
+                read.id(),
+                s.get_for_identity(&identity("u", "s")).await.is_err(),
+                outcome(s.health_check().await)
+            ])
         },
         r#"["s",true,"ok"]"#
     ),
