@@ -424,6 +424,14 @@ SELECT EVENT_COLUMNS()
 FROM events WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND seq BETWEEN $2 AND $3
 ORDER BY seq DESC LIMIT $4::bigint;
 
+-- The first event of an invocation.
+
+-- name: event_of_invocation
+-- only: postgres mysql
+SELECT EVENT_COLUMNS()
+FROM events WHERE shard = SHARD($1) AND session_id = $1 AND seq BETWEEN $2 AND $3 AND invocation_id = $4
+ORDER BY seq LIMIT 1;
+
 -- Finds where a walk begins, without reading the wide columns.
 
 -- name: event_times_backward

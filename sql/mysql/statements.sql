@@ -579,6 +579,10 @@ WHERE session_id = THE_SESSION($1) AND seq BETWEEN @ses_end AND $3 ORDER BY seq 
 KEEP_UP_TO($1);
 SELECT seq, body FROM seslite_events WHERE session_id = $1 AND seq BETWEEN $2 AND @ses_end ORDER BY seq;
 
+-- name: event_bodies_backward
+KEEP_DOWN_TO($1);
+SELECT seq, body FROM seslite_events WHERE session_id = $1 AND seq BETWEEN @ses_end AND $3 ORDER BY seq DESC;
+
 -- name: check_user_after
 SELECT u.id, u.app_id, u.name, a.name AS app_name
 FROM seslite_users AS u LEFT JOIN seslite_apps AS a ON a.id = u.app_id

@@ -683,6 +683,13 @@ FROM (SELECT e.seq, e.body, sum(octet_length(e.body)) OVER (ORDER BY e.seq ROWS 
       ORDER BY e.seq LIMIT $4::bigint) AS page
 WHERE coalesce(before, 0) < $5::bigint ORDER BY seq;
 
+-- name: event_bodies_backward
+SELECT seq, body
+FROM (SELECT e.seq, e.body, sum(octet_length(e.body)) OVER (ORDER BY e.seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+      FROM seslite.events AS e WHERE e.shard = SHARD($1) AND e.session_id = $1 AND e.seq BETWEEN $2 AND $3
+      ORDER BY e.seq DESC LIMIT $4::bigint) AS page
+WHERE coalesce(before, 0) < $5::bigint ORDER BY seq DESC;
+
 -- The chunks from $2 on; with 0 also those below, which cannot be.
 
 -- name: check_chunks

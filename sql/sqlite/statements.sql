@@ -447,6 +447,22 @@ FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 ORDER BY 
 SELECT position, body
 FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 ORDER BY position;
 
+-- name: event_bodies_backward
+SELECT position, body
+FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 ORDER BY position DESC;
+
+-- The events of an invocation, and those in a form that this version does not know: they may be of it.
+
+-- name: event_of_invocation
+SELECT position, id_at, invocation_at, author, branch, time_us, high_us, body
+FROM events
+WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3
+  AND CASE WHEN typeof(body) <> 'text' THEN 1
+           WHEN typeof(invocation_at) = 'text' THEN invocation_at = ?4
+           ELSE substr(cast(body AS BLOB), invocation_at + 1, length(cast(?4 AS BLOB)) + 1) = cast(?4 || '"' AS BLOB)
+      END
+ORDER BY position;
+
 -- Finds where a walk begins, without reading the wide columns.
 
 -- name: event_times_backward

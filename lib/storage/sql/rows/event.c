@@ -179,6 +179,7 @@ static bool read_columns(struct query *query, enum walk walk, struct event_row *
 {
     switch (walk) {
     case WALK_FORWARD_BODIES:
+    case WALK_BACKWARD_BODIES:
         row->body = ses__query_text(query, 1);
         return row->body.len > 0;
     case WALK_BACKWARD_TIMES:
@@ -196,6 +197,7 @@ static bool has_unknown_form(const struct event_rows *rows)
 {
     switch (rows->walk) {
     case WALK_FORWARD_BODIES:
+    case WALK_BACKWARD_BODIES:
         return ses__query_type(&rows->query, 1) == SQL_BLOB;
     case WALK_BACKWARD_TIMES:
         return false;
@@ -233,6 +235,7 @@ static void start_walk(struct event_rows *rows, struct db *db, ses_error *error)
         [WALK_FORWARD] = STATEMENT_EVENTS_FORWARD,
         [WALK_FORWARD_BODIES] = STATEMENT_EVENT_BODIES_FORWARD,
         [WALK_BACKWARD] = STATEMENT_EVENTS_BACKWARD,
+        [WALK_BACKWARD_BODIES] = STATEMENT_EVENT_BODIES_BACKWARD,
         [WALK_BACKWARD_TIMES] = STATEMENT_EVENT_TIMES_BACKWARD,
     };
 
@@ -301,6 +304,11 @@ static bool pull_row(struct event_rows *rows)
         rows->first > rows->last || rows->query.code != SES_OK)
         return false;
     (void)ses__query_end(&rows->query);
+    if (rows->page < db->traits->page) { /* a walk that did go beyond its first few may go far */
+        rows->page = 2 * rows->page < db->traits->page ? 2 * rows->page : db->traits->page;
+        if (rows->page_bytes > db->traits->page_bytes)
+            rows->page_bytes = db->traits->page_bytes;
+    }
     start_walk(rows, db, rows->query.error);
     rows->left--;
     return ses__query_row(&rows->query);
@@ -363,11 +371,20 @@ int ses__event_last(struct db *db, int64_t session_id, int64_t first, int64_t la
 int ses__event_of_invocation(struct db *db, int64_t session_id, struct span invocation, int64_t first,
                              int64_t last, int64_t *seq, ses_error *error)
 {
-    struct event_rows rows;
+    struct event_rows rows = {.empty = first > last,
+                              .session_id = session_id,
+                              .place = first_place(db, session_id),
+                              .first = (uint64_t)first,
+                              .last = (uint64_t)last,
+                              .left = INT64_MAX, /* there are no pages */
+                              .left_bytes = INT64_MAX,
+                              .walk = WALK_FORWARD};
     struct event_row row;
 
     *seq = 0;
-    ses__event_rows_open(&rows, db, session_id, first, last, WALK_FORWARD, error);
+    if (!rows.empty)
+        ses__query_open(&rows.query, db, STATEMENT_EVENT_OF_INVOCATION, error,
+                        VALUES(INT(session_id), INT(first), INT(last), TEXT(invocation)));
     while (*seq == 0 && ses__event_rows_next(&rows, &row)) {
         if (ses__span_is(row.invocation_id, invocation))
             *seq = row.seq;

@@ -21,6 +21,7 @@ enum walk {
     WALK_FORWARD,
     WALK_FORWARD_BODIES, /* only seq and body */
     WALK_BACKWARD,
+    WALK_BACKWARD_BODIES,
     WALK_BACKWARD_TIMES /* only seq, time_us and high_us */
 };
 
