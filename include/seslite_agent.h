@@ -227,7 +227,7 @@ SES_API const ses_compaction *ses_content_compaction(const ses_content *content)
  * calls. A compaction without a start, an end or a content counts as an ordinary event.
  *
  * A context is one snapshot of the log. It keeps what it has read, may outlive the handle and the store, and
- * does not change.
+ * does not change. All live events are read for it.
  */
 typedef struct ses_context ses_context;
 
@@ -302,7 +302,7 @@ SES_API ses_text ses_context_content(const ses_context *context, size_t index);
  * reads them.
  *
  * The object keeps what it has read, may outlive the handle and the store, and does not change. It needs
- * memory for the pending calls and their events, however long the log is.
+ * memory for the pending calls and their events, however long the log is. All live events are read for it.
  */
 typedef struct ses_pending ses_pending;
 

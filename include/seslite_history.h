@@ -31,6 +31,16 @@ extern "C" {
  * everything from the first event of that invocation in the log up to itself. This is the ADK's rule, and
  * applies to the rewind events of any ADK. Rewind events are never live.
  *
+ * Near the end of a log, the own state at a point is found from the end. A call then reads the session's own
+ * keys, the events after the point, and of those before it as many as it takes to find the last values of the
+ * keys that later events have changed: up to the whole log for a key that was set long ago, or for the first
+ * time. For a point further back, it reads all events up to the point. So do ses_rewind, ses_cut, ses_pop and
+ * ses_fork if later events name artifacts.
+ *
+ * An event of a number or an id is found at once. SES_POINT_INVOCATION, SES_POINT_LAST_TURN, ses_rewind and
+ * ses_redo look for the first event of an invocation: the storage goes through the log once for it, and reads
+ * no JSON.
+ *
  * Every call comes in two forms, as for append: for a handle, and by key. After another writer has cut events
  * of the session, all of them return STALE for the handle, whatever the flags, because its points may be
  * gone.
@@ -71,7 +81,8 @@ typedef struct ses_as_of_options {
 
 /*
  * These calls give the own state as it was at a point, as one JSON object sorted by key. Values keep the
- * bytes that were written. `*json` belongs to the caller (ses_free). `len` may be NULL.
+ * bytes that were written. With SES_AS_OF_SHARED, all events up to the point are read. `*json` belongs to the
+ * caller (ses_free). `len` may be NULL.
  *
  * Codes: those of a read, INVALID, NOTFOUND, STALE (handle).
  */

@@ -225,7 +225,7 @@ PLAIN_TEST(a_log_that_cannot_be_replayed_is_corrupt)
         raw_exec(fixture->path,
                  "DROP TRIGGER guard_events_update; DROP TRIGGER guard_session_details_update");
         raw_exec(fixture->path, damages[i]);
-        if (ses_state_json_as_of_by_key(fixture->store, &key, NULL, NULL, &json, NULL, &error) !=
+        if (ses_state_json_as_of_by_key(fixture->store, &key, AFTER_SEQ(2), NULL, &json, NULL, &error) !=
             SES_CORRUPT) {
             print_error("%s: %s\n", damages[i], json);
             fail();

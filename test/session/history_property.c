@@ -174,6 +174,44 @@ static void check_state_rows(int slot)
     assert_int_equal(sqlite3_reset(rows), SQLITE_OK);
 }
 
+/* The boundary before the last turn; -1: there is none. */
+static int64_t before_last_turn(const struct log *log)
+{
+    bool live[MOST_EVENTS];
+    int64_t found = -1;
+
+    find_live(log, log->count, live);
+    for (int i = 0; i < log->count; i++) {
+        const struct logged *event = &log->events[i];
+        bool is_first = live[i] && event->invocation[0];
+        for (int j = 0; j < i; j++)
+            is_first = is_first && !(live[j] && same_text(log->events[j].invocation, event->invocation));
+        if (is_first && event->by_user && event->has_content)
+            found = event->seq - 1;
+    }
+    return found;
+}
+
+static void check_before_last_turn(int slot)
+{
+    const ses_point point = {.size = sizeof point, .kind = SES_POINT_LAST_TURN};
+    const struct log *log = &run.logs[slot];
+    const ses_key key = key_of(slot);
+    const int64_t seq = before_last_turn(log);
+    struct entry state[KEYS];
+    char expected[400];
+    char *json = NULL;
+    ses_error error;
+    int code = ses_state_json_as_of_by_key(run.fixture->store, &key, &point, NULL, &json, NULL, &error);
+
+    assert_code(seq < 0 ? SES_NOTFOUND : SES_OK, code);
+    if (json) {
+        state_as_of(log, seq, state);
+        assert_string_equal(json, state_text(state, false, expected));
+    }
+    ses_free(json);
+}
+
 static void check_as_of(int slot)
 {
     const ses_as_of_options with_shared = {.size = sizeof with_shared, .flags = SES_AS_OF_SHARED};
@@ -243,6 +281,7 @@ static void check_slot(int slot)
     check_cursor(slot, true, chance(2) == 0, live);
     check_state_rows(slot);
     check_as_of(slot);
+    check_before_last_turn(slot);
     check_initial(slot);
 }
 
@@ -373,6 +412,7 @@ static void random_invocation(const struct log *log, struct logged *event)
     } else if (kind == 12 && log->count > 0) {
         snprintf(event->invocation, sizeof event->invocation, "%s",
                  log->events[chance(log->count)].invocation);
+        event->by_user = chance(2) == 0;
     } else if (kind != 13) {
         snprintf(event->invocation, sizeof event->invocation, "i%d", ++run.made);
         event->by_user = chance(8) > 0;
@@ -528,24 +568,6 @@ static void check_rewind(int slot, int64_t seq, int code, const ses_appended *ap
         state_as_of(log, seq, wanted);
         take_rewind(log, slot, invocation, wanted, appended);
     }
-}
-
-/* The boundary before the last turn; -1: there is none. */
-static int64_t before_last_turn(const struct log *log)
-{
-    bool live[MOST_EVENTS];
-    int64_t found = -1;
-
-    find_live(log, log->count, live);
-    for (int i = 0; i < log->count; i++) {
-        const struct logged *event = &log->events[i];
-        bool is_first = live[i] && event->invocation[0];
-        for (int j = 0; j < i; j++)
-            is_first = is_first && !(live[j] && same_text(log->events[j].invocation, event->invocation));
-        if (is_first && event->by_user && event->has_content)
-            found = event->seq - 1;
-    }
-    return found;
 }
 
 /* A point, and the number it stands for; -1: it is not there. */

@@ -81,8 +81,10 @@ int ses__restored_artifacts_plan(struct restored_artifacts *restored, struct db 
     const struct artifact_owner owner = artifacts_of_session(row->user_id, restored->session);
     struct named_artifacts *named = &restored->named;
     bool known = true;
-    int code = ses__named_artifacts_read(named, db, row, restored->session, row->base_seq, error);
+    int code = ses__named_artifacts_read(named, db, row, restored->session, first - 1, error);
 
+    if (code == SES_OK && named->count > 0) /* otherwise there is nothing to restore */
+        code = ses__named_artifacts_read(named, db, row, restored->session, row->base_seq, error);
     restored->rows = (struct append_artifact_rows){.store = store_restored};
     restored->count = 0;
     restored->delta = (struct span){NULL, 0};

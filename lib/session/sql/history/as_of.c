@@ -85,7 +85,7 @@ static int run_past_reading(struct db *db, void *context, ses_error *error)
     if (code == SES_OK)
         code = ses__log_check_epoch(ref, &row, error);
     if (code == SES_OK)
-        code = ses__log_find_point(db, ref, &row, &reading->point, &seq, error);
+        code = ses__log_find_point(db, ref, &row, &reading->point, &seq, NULL, error);
     return code == SES_OK ? read_replayed(db, reading, &row, seq, error) : code;
 }
 

@@ -105,7 +105,7 @@ static int plan_cut(struct db *db, void *context, const struct session_row *row,
     ses__replay_free(&own->replay);
     int code = ses__replay_init(&own->replay, db->allocator, call->store->seed, false, error);
     if (code == SES_OK)
-        code = ses__log_find_point(db, &call->ref, row, &own->point, &own->seq, error);
+        code = ses__log_find_point(db, &call->ref, row, &own->point, &own->seq, NULL, error);
     if (code == SES_OK)
         code = find_state_changes(db, row, own, error);
     if (code == SES_OK && own->changes_state)

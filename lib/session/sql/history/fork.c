@@ -155,7 +155,7 @@ static int plan_fork(struct db *db, void *context, const struct session_row *row
     ses__replay_free(&run->replay);
     int code = ses__replay_init(&run->replay, db->allocator, run->call->store->seed, false, error);
     if (code == SES_OK)
-        code = ses__log_find_point(db, &run->call->ref, row, &run->point, &run->seq, error);
+        code = ses__log_find_point(db, &run->call->ref, row, &run->point, &run->seq, NULL, error);
     if (code == SES_OK)
         code = ses__log_replay(db, row, is_whole(run) ? row->base_seq : run->seq, &run->replay, error);
     if (code == SES_OK)

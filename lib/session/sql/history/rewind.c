@@ -30,6 +30,7 @@ struct rewind_call {
     struct arena arena;
     int64_t first; /* 0: nothing comes after the point */
     struct span invocation;
+    bool begins; /* its first event is known to be that one */
     struct restored_artifacts artifacts;
     struct event_draft draft;
     bool already; /* there is nothing to take back */
@@ -102,6 +103,8 @@ static int check_next(struct rewind_call *call, ses_error *error)
             error, SES_INVALID,
             "event %lld, the first after the point, has no invocation id by which a rewind could name it",
             (long long)call->first);
+    if (call->begins)
+        return SES_OK;
     int code = ses__event_of_invocation(call->db, call->row->id, call->invocation, call->row->base_seq + 1,
                                         call->first - 1, &earlier, error);
     return code != SES_OK || earlier == 0
@@ -113,9 +116,10 @@ static int check_next(struct rewind_call *call, ses_error *error)
 }
 
 /* Where no turn is left, the last turn is taken back already. */
-static int find_point(const struct rewind_call *call, int64_t *point, ses_error *error)
+static int find_point(struct rewind_call *call, int64_t *point, ses_error *error)
 {
-    int code = ses__log_find_point(call->db, &call->append.session, call->row, &call->point, point, error);
+    int code = ses__log_find_point(call->db, &call->append.session, call->row, &call->point, point,
+                                   &call->begins, error);
 
     if (code == SES_NOTFOUND && call->point.kind == SES_POINT_LAST_TURN) {
         ses__error_clear(error);
@@ -137,7 +141,23 @@ static int find_first(struct rewind_call *call, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------- the event */
 
-/* Looks at each event: numbers that are not there count for nothing. */
+/* Both sets are the same up to the number before the one that is returned: there they have the same gaps. */
+static int64_t differ_from(const struct live *now, const struct live *then)
+{
+    size_t a = now->count;
+    size_t b = then->count;
+
+    while (a > 0 && b > 0 && now->gaps[a - 1].first == then->gaps[b - 1].first &&
+           now->gaps[a - 1].last == then->gaps[b - 1].last) {
+        a--;
+        b--;
+    }
+    const int64_t first_now = a > 0 ? now->gaps[a - 1].first : MAX_SEQ;
+    const int64_t first_then = b > 0 ? then->gaps[b - 1].first : MAX_SEQ;
+    return first_now < first_then ? first_now : first_then;
+}
+
+/* Looks at each event that may be live in one of them only: numbers that are not there count for nothing. */
 static int compare_live(const struct rewind_call *call, const struct live *now, const struct live *then,
                         bool *same, ses_error *error)
 {
@@ -145,9 +165,13 @@ static int compare_live(const struct rewind_call *call, const struct live *now, 
     struct event_rows rows;
     struct event_row event;
 
+    int64_t from = differ_from(now, then);
+
+    if (from > call->first)
+        from = call->first;
     *same = true;
-    ses__event_rows_open(&rows, call->db, row->id, row->base_seq + 1, row->last_seq, WALK_BACKWARD_TIMES,
-                         error);
+    ses__event_rows_open(&rows, call->db, row->id, from > row->base_seq ? from : row->base_seq + 1,
+                         row->last_seq, WALK_BACKWARD_TIMES, error);
     while (*same && ses__event_rows_next(&rows, &event))
         *same = ses__live_has(now, event.seq) == (event.seq < call->first && ses__live_has(then, event.seq));
     return ses__event_rows_close(&rows);
@@ -235,6 +259,7 @@ static int plan_rewind(struct db *db, void *context, const struct session_row *r
     call->db = db;
     call->row = row;
     call->first = 0;
+    call->begins = false;
     return plan_draft(call, error);
 }
 

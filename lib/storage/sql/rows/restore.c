@@ -15,11 +15,10 @@ struct restoring {
     struct state_entry *const *due;
     size_t count;
     size_t next;
-    struct arena arena; /* names of rows that are to go, and the last name */
+    struct arena arena; /* names of rows */
     struct row_change *changes;
     size_t change_count;
     size_t change_capacity;
-    struct span last;
 };
 
 static int note_change(struct restoring *it, struct row_change change, ses_error *error)
@@ -51,24 +50,6 @@ static int note_removal(struct restoring *it, struct span key, ses_error *error)
     return note_change(it, change, error);
 }
 
-/* Rows that are out of order may have no end. */
-static int check_order(struct restoring *it, struct query *query, struct span *key, struct span value,
-                       ses_error *error)
-{
-    bool sound = key->ptr && value.ptr && ses__query_int(query, 0) == it->session->id &&
-                 (!it->last.ptr || ses__span_order(it->last, *key) < 0);
-
-    if (query->code != SES_OK)
-        return query->code;
-    if (!sound)
-        return ses__error_set(error, SES_CORRUPT,
-                              "%s: a row of session_state of session number %lld is out of place",
-                              it->db->name, (long long)it->session->id);
-    *key = (struct span){ses__arena_text(&it->arena, key->ptr, key->len), key->len};
-    it->last = *key;
-    return key->ptr ? SES_OK : ses__error_nomem(error);
-}
-
 static int compare_row(struct restoring *it, struct span key, struct span value, int64_t seq,
                        ses_error *error)
 {
@@ -91,18 +72,15 @@ static int compare_row(struct restoring *it, struct span key, struct span value,
 
 static int compare_rows(struct restoring *it, ses_error *error)
 {
-    struct query query;
+    struct own_rows rows;
+    struct span key;
+    struct span value;
+    int64_t seq;
 
-    ses__query_open(&query, it->db, STATEMENT_SESSION_STATE_ROWS, error, VALUES(INT(it->session->id)));
-    while (ses__query_row(&query)) {
-        struct span key = ses__query_text(&query, 1);
-        struct span value = ses__query_text(&query, 2);
-        int code = check_order(it, &query, &key, value, error);
-        if (code == SES_OK)
-            code = compare_row(it, key, value, ses__query_int(&query, 3), error);
-        ses__query_keep(&query, code);
-    }
-    int code = ses__query_end(&query);
+    ses__own_rows_open(&rows, it->db, it->session->id, &it->arena, error);
+    while (ses__own_rows_next(&rows, &key, &value, &seq))
+        ses__query_keep(&rows.query, compare_row(it, key, value, seq, error));
+    int code = ses__query_end(&rows.query);
     while (code == SES_OK && it->next < it->count)
         code = note_due(it, error);
     return code;

@@ -94,6 +94,37 @@ bool ses__shared_rows_next(struct query *rows, struct key_order *order, struct s
     return rows->code == SES_OK;
 }
 
+void ses__own_rows_open(struct own_rows *rows, struct db *db, int64_t session_id, struct arena *arena,
+                        ses_error *error)
+{
+    *rows = (struct own_rows){.session_id = session_id, .arena = arena};
+    ses__query_open(&rows->query, db, STATEMENT_SESSION_STATE_ROWS, error, VALUES(INT(session_id)));
+}
+
+/* Rows that are out of order may have no end. */
+bool ses__own_rows_next(struct own_rows *rows, struct span *key, struct span *value, int64_t *seq)
+{
+    struct query *query = &rows->query;
+
+    if (!ses__query_row(query))
+        return false;
+    *key = ses__query_text(query, 1);
+    *value = ses__query_text(query, 2);
+    *seq = ses__query_int(query, 3);
+    const bool sound = key->ptr && value->ptr && ses__query_int(query, 0) == rows->session_id &&
+                       (!rows->last.ptr || ses__span_order(rows->last, *key) < 0);
+    if (query->code == SES_OK && !sound)
+        query->code = ses__error_set(query->error, SES_CORRUPT,
+                                     "%s: a row of session_state of session number %lld is out of place",
+                                     query->db->name, (long long)rows->session_id);
+    if (query->code != SES_OK)
+        return false;
+    *key = rows->last = (struct span){ses__arena_text(rows->arena, key->ptr, key->len), key->len};
+    if (!key->ptr)
+        query->code = ses__error_nomem(query->error);
+    return query->code == SES_OK;
+}
+
 /* Rows of many owners: those of one are side by side, and come in the owners' order. */
 struct owners_walk {
     struct query *rows;

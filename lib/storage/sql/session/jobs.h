@@ -84,17 +84,11 @@ SESLITE_PRIVATE int ses__log_check_epoch(const struct session_ref *ref, const st
 SESLITE_PRIVATE int ses__log_set_stale_error(const struct session_row *row, int64_t expected,
                                              const char *flag, ses_error *error);
 /* The number of the last event that lies before the point, or of the last that could: from row.base_seq to
- * row.last_seq. NOTFOUND, with a message that says from where on history is known. */
+ * row.last_seq. `*begins` (unless it is NULL): the event after it is known to be the first of its invocation.
+ * NOTFOUND, with a message that says from where on history is known. */
 SESLITE_PRIVATE int ses__log_find_point(struct db *db, const struct session_ref *ref,
                                         const struct session_row *row, const struct point *point,
-                                        int64_t *seq, ses_error *error);
-/* Fills a fresh replay with the state after the event `seq`, from row.base_seq on. */
-SESLITE_PRIVATE int ses__log_replay(struct db *db, const struct session_row *row, int64_t seq,
-                                    struct replay *replay, ses_error *error);
-/* Applies the changes of the events from `first` to `last`. The replay has reached the event before
- * `first`. */
-SESLITE_PRIVATE int ses__log_replay_events(struct db *db, const struct session_row *row, int64_t first,
-                                           int64_t last, struct replay *replay, ses_error *error);
+                                        int64_t *seq, bool *begins, ses_error *error);
 /* The state the session was created with, in the arena; no text: empty. */
 SESLITE_PRIVATE int ses__log_initial(struct db *db, int64_t session_id, struct arena *arena,
                                      struct span *initial, ses_error *error);
@@ -103,6 +97,17 @@ SESLITE_PRIVATE int ses__log_beginning(struct db *db, int64_t session_id, struct
                                        struct span *initial, int64_t *origin, ses_error *error);
 /* Gives the session such a number if it has none, which moves no version. */
 SESLITE_PRIVATE int ses__log_ensure_origin(struct db *db, int64_t session_id, ses_error *error);
+
+/* ---- log_state.c */
+/* Fills a fresh replay with the state after the event `seq`, from row.base_seq to row.last_seq. Near the end of the
+ * log, own keys are found from there: what the session has now, and of the keys that later events have changed, the
+ * last value before. */
+SESLITE_PRIVATE int ses__log_replay(struct db *db, const struct session_row *row, int64_t seq,
+                                    struct replay *replay, ses_error *error);
+/* Applies the changes of the events from `first` to `last`. The replay has reached the event before
+ * `first`. */
+SESLITE_PRIVATE int ses__log_replay_events(struct db *db, const struct session_row *row, int64_t first,
+                                           int64_t last, struct replay *replay, ses_error *error);
 
 /* ---- append.c: the queries that an append asks ahead, on an engine that is far away */
 

@@ -80,84 +80,150 @@ static int find_before_invocation(struct db *db, const struct session_row *row, 
 
 /* ------------------------------------------------------------------------------------------ the last turn */
 
-struct turns {
+/* A walk from the newest event to the last turn. Neighbouring live events of one invocation are a run, and
+ * the first run of an invocation says whether it is a turn, and where it begins. */
+struct turn_walk {
+    struct db *db;
+    const struct session_row *row;
     struct live live;
-    struct runs runs;
     struct arena arena; /* of one event */
     struct stored_event event;
+    struct span id; /* the invocation of the run under way, in a buffer */
+    struct buffer id_text;
+    int64_t first;     /* its first event as yet; 0: there is no run */
+    bool may_turn;     /* that event would begin a turn */
+    struct runs begun; /* invocations that begin before the run of theirs that was met, and where */
+    int64_t *seq;      /* the first event of the last turn; 0: not found yet */
+    bool *begins;      /* no event before it, live or not, belongs to its invocation */
 };
 
-/* Only the first event of a run is looked into. */
-static int add_live_event(struct turns *turns, const struct event_row *row, ses_error *error)
+static int look_whether_turn(struct turn_walk *walk, const struct event_row *row, ses_error *error)
 {
-    bool may_begin = row->author.len == 4 && memcmp(row->author.ptr, "user", 4) == 0 &&
-                     !ses__runs_continue(&turns->runs, row);
-    int code = SES_OK;
+    const struct stored_event *event = &walk->event;
+    const bool by_user = row->author.len == 4 && memcmp(row->author.ptr, "user", 4) == 0;
 
-    ses__arena_reset(&turns->arena);
-    if (may_begin)
-        code = ses__stored_event_read(&turns->event, row, STORED_CONTENT, error);
-    bool is_turn = may_begin && turns->event.part_count > turns->event.response_count;
-    if (code == SES_OK && !ses__runs_add(&turns->runs, row, is_turn))
-        code = ses__error_nomem(error);
+    ses__arena_reset(&walk->arena);
+    const int code = by_user ? ses__stored_event_read(&walk->event, row, STORED_CONTENT, error) : SES_OK;
+    walk->may_turn = by_user && event->part_count > event->response_count;
     return code;
 }
 
-static int read_turns(struct db *db, const struct session_row *row, struct turns *turns, ses_error *error)
+/* Finds the first live event of the run's invocation. */
+static int find_live_beginning(struct turn_walk *walk, int64_t *first, ses_error *error)
 {
+    const struct live *live = &walk->live;
+    int64_t from = walk->row->base_seq + 1;
+    int64_t found = 0;
+    int code = SES_OK;
+
+    *walk->begins = true;
+    *first = walk->first;
+    while (code == SES_OK && *first == walk->first) {
+        code =
+            ses__event_of_invocation(walk->db, walk->row->id, walk->id, from, walk->first - 1, &found, error);
+        if (code != SES_OK || found == 0)
+            break;
+        *walk->begins = false;
+        if (ses__live_has(live, found))
+            *first = found;
+        from = ses__live_has(live, found) ? found : live->gaps[ses__live_find(live, found)].last + 1;
+    }
+    return code;
+}
+
+/* The run is whole: the event before it is another's. It is the last turn if its invocation begins with it. */
+static int end_turn_run(struct turn_walk *walk, ses_error *error)
+{
+    const struct runs *begun = &walk->begun;
+    int64_t first = 0;
+
+    if (walk->first == 0 || !walk->may_turn)
+        return SES_OK;
+    for (size_t i = 0; i < begun->count && first == 0; i++)
+        first = ses__run_is_of(&begun->items[i], walk->id) ? begun->items[i].first : 0;
+    const int code = first == 0 ? find_live_beginning(walk, &first, error) : SES_OK;
+    if (code != SES_OK)
+        return code;
+    if (first == walk->first)
+        *walk->seq = first;
+    else if (!ses__runs_add(&walk->begun, &(struct event_row){.seq = first, .invocation_id = walk->id},
+                            false))
+        return ses__error_nomem(error);
+    return SES_OK;
+}
+
+static int add_live_event(struct turn_walk *walk, const struct event_row *row, ses_error *error)
+{
+    const struct span id = row->invocation_id;
+    int code = SES_OK;
+
+    if (id.len == 0)
+        return SES_OK;
+    if (walk->first == 0 || !ses__span_is(walk->id, id)) {
+        code = end_turn_run(walk, error);
+        walk->id_text.len = 0;
+        ses__buffer_add(&walk->id_text, id.ptr, id.len);
+        if (code == SES_OK && walk->id_text.failed)
+            code = ses__error_nomem(error);
+        walk->id = (struct span){walk->id_text.data, id.len};
+    }
+    walk->first = row->seq;
+    return code == SES_OK && *walk->seq == 0 ? look_whether_turn(walk, row, error) : code;
+}
+
+/* A turn is a few events as a rule. */
+static int walk_turns(struct turn_walk *walk, ses_error *error)
+{
+    const struct few_events few = {50, INT64_C(1) << 20};
+    const struct session_row *row = walk->row;
     struct event_rows rows;
     struct event_row event;
-    const int code = ses__load_live(db, row->id, row->last_seq, &turns->live, error);
+    int code = ses__load_live(walk->db, row->id, row->last_seq, &walk->live, error);
 
     if (code != SES_OK)
         return code;
-    ses__event_rows_open(&rows, db, row->id, row->base_seq + 1, row->last_seq, WALK_FORWARD, error);
-    while (ses__event_rows_next(&rows, &event)) {
-        if (ses__live_has(&turns->live, event.seq))
-            ses__query_keep(&rows.query, add_live_event(turns, &event, error));
+    ses__event_rows_open_few(&rows, walk->db, row->id, row->base_seq + 1, row->last_seq, &few, WALK_BACKWARD,
+                             error);
+    while (*walk->seq == 0 && ses__event_rows_next(&rows, &event)) {
+        if (ses__live_has(&walk->live, event.seq))
+            ses__query_keep(&rows.query, add_live_event(walk, &event, error));
     }
-    return ses__event_rows_close(&rows);
+    code = ses__event_rows_close(&rows);
+    return code == SES_OK && *walk->seq == 0 ? end_turn_run(walk, error) : code;
 }
 
-/* The invocation's first run says whether it is a turn, and where it begins. */
-static int64_t last_turn_of(struct runs *runs)
+static int find_last_turn(struct db *db, const struct session_row *row, int64_t *seq, bool *begins,
+                          ses_error *error)
 {
-    int64_t last = 0;
+    struct turn_walk walk = {.db = db, .row = row, .seq = seq, .begins = begins};
 
-    ses__runs_sort(runs);
-    for (size_t i = 0; i < runs->count; i++) {
-        const struct run *run = &runs->items[i];
-        bool is_first = i == 0 || !ses__run_is_of(&runs->items[i - 1], run->id);
-        if (is_first && run->is_turn && run->first > last)
-            last = run->first;
-    }
-    return last;
-}
-
-static int find_last_turn(struct db *db, const struct session_row *row, int64_t *seq, ses_error *error)
-{
-    struct turns turns;
-
-    ses__live_init(&turns.live, db->allocator);
-    ses__runs_init(&turns.runs, db->allocator);
-    ses__arena_init(&turns.arena, db->allocator);
-    ses__stored_event_init(&turns.event, &turns.arena);
-    int code = read_turns(db, row, &turns, error);
-    int64_t first = code == SES_OK ? last_turn_of(&turns.runs) : 0;
-    ses__stored_event_free(&turns.event);
-    ses__arena_free(&turns.arena);
-    ses__runs_free(&turns.runs);
-    ses__live_free(&turns.live);
-    if (code == SES_OK && first == 0)
+    *seq = 0;
+    ses__live_init(&walk.live, db->allocator);
+    ses__runs_init(&walk.begun, db->allocator);
+    ses__buffer_init(&walk.id_text, db->allocator);
+    ses__arena_init(&walk.arena, db->allocator);
+    ses__stored_event_init(&walk.event, &walk.arena);
+    int code = walk_turns(&walk, error);
+    ses__stored_event_free(&walk.event);
+    ses__arena_free(&walk.arena);
+    ses__buffer_free(&walk.id_text);
+    ses__runs_free(&walk.begun);
+    ses__live_free(&walk.live);
+    if (code == SES_OK && *seq == 0)
         code = ses__error_set(error, SES_NOTFOUND, "the log has no live turn of the user%s",
                               row->base_seq > 0 ? " after the events that were pruned" : "");
-    *seq = first - 1;
+    *seq -= 1;
     return code;
 }
 
 int ses__log_find_point(struct db *db, const struct session_ref *ref, const struct session_row *row,
-                        const struct point *point, int64_t *seq, ses_error *error)
+                        const struct point *point, int64_t *seq, bool *begins, ses_error *error)
 {
+    bool ignored;
+
+    if (!begins)
+        begins = &ignored;
+    *begins = point->kind == SES_POINT_INVOCATION;
     switch (point->kind) {
     case SES_POINT_SEQ:
         *seq = point->seq;
@@ -167,14 +233,14 @@ int ses__log_find_point(struct db *db, const struct session_ref *ref, const stru
     case SES_POINT_INVOCATION:
         return find_before_invocation(db, row, point->id, seq, error);
     case SES_POINT_LAST_TURN:
-        return find_last_turn(db, row, seq, error);
+        return find_last_turn(db, row, seq, begins, error);
     default:
         *seq = ref->known ? ref->known->last_seq : row->last_seq;
         return *seq < row->base_seq ? refuse_pruned(row, *seq, error) : SES_OK;
     }
 }
 
-/* ------------------------------------------------------------------------------------------- the state */
+/* --------------------------------------------------------------------------------------- the beginning */
 
 int ses__log_beginning(struct db *db, int64_t session_id, struct arena *arena, struct span *initial,
                        int64_t *origin, ses_error *error)
@@ -208,43 +274,4 @@ int ses__log_ensure_origin(struct db *db, int64_t session_id, ses_error *error)
         return ses__error_set(error, SES_IO, "the system gives no random bytes");
     return ses__query_do(db, STATEMENT_ORIGIN_SET, error,
                          VALUES(INT(session_id), INT((int64_t)(random >> 1) | 1)));
-}
-
-static int replay_initial(struct db *db, const struct session_row *row, struct replay *replay,
-                          ses_error *error)
-{
-    struct arena arena;
-    struct span initial;
-
-    ses__arena_init(&arena, db->allocator);
-    int code = ses__log_initial(db, row->id, &arena, &initial, error);
-    if (code == SES_OK)
-        code = ses__replay_initial(replay, initial, error);
-    ses__arena_free(&arena);
-    return code;
-}
-
-static int put_base_value(void *context, const struct base_value *value, ses_error *error)
-{
-    return ses__replay_put(context, value->name, value->value, value->seq, error);
-}
-
-int ses__log_replay_events(struct db *db, const struct session_row *row, int64_t first, int64_t last,
-                           struct replay *replay, ses_error *error)
-{
-    struct event_rows rows;
-    struct event_row event;
-
-    ses__event_rows_open(&rows, db, row->id, first, last, WALK_FORWARD_BODIES, error);
-    while (ses__event_rows_next(&rows, &event))
-        ses__query_keep(&rows.query, ses__replay_event(replay, &event, error));
-    return ses__event_rows_close(&rows);
-}
-
-int ses__log_replay(struct db *db, const struct session_row *row, int64_t seq, struct replay *replay,
-                    ses_error *error)
-{
-    int code = row->base_seq > 0 ? ses__base_visit(db, row, put_base_value, replay, error)
-                                 : replay_initial(db, row, replay, error);
-    return code == SES_OK ? ses__log_replay_events(db, row, row->base_seq + 1, seq, replay, error) : code;
 }
