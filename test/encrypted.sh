@@ -26,6 +26,8 @@ if [ -z "${SQLITE:-}" ]; then
         exit 0
     }
 fi
+plain=build${FLAVOUR:+/$FLAVOUR}
+sh test/shared_objects.sh "$plain" "build/${FLAVOUR:+$FLAVOUR-}encrypted"
 if [ -n "${FLAVOUR:-}" ]; then
     # With a sanitizer only the library, since SQLite would take longer than all the tests.
     SQLITE_FLAGS='-O0 -g'

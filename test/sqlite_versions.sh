@@ -41,6 +41,8 @@ for compiler in $compilers; do
     wait "$compiler"
 done
 
+sh test/shared_objects.sh build build/sqlite
+
 # Programs find the library by one name, whichever version it is.
 oldest=${crates%% *}
 mkdir -p "$build/now"
