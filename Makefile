@@ -44,22 +44,23 @@ ABI     := $(shell echo $(VERSION) | $(AWK) -F. '{print $$1 == 0 ? $$1 "." $$2 :
 SILENT := $(findstring s,$(firstword -$(MAKEFLAGS)))
 says    = $(if $(filter 1,$(V)),,@$(if $(SILENT),,echo '$(1) $(or $(2),$@)';) )
 
-# Looked up only when something is built, since `make deps` may just have installed them.
-SQLITE_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags sqlite3 2>/dev/null)
-SQLITE_LIBS   ?= $(shell $(PKG_CONFIG) --libs sqlite3 2>/dev/null || echo -lsqlite3)
-CJSON_CFLAGS  ?= $(shell $(PKG_CONFIG) --cflags libcjson 2>/dev/null)
-CJSON_LIBS    ?= $(shell $(PKG_CONFIG) --libs libcjson 2>/dev/null || echo -lcjson)
+# Looked up only when something is built, since `make deps` may just have installed them; and then once.
+once = $(eval $(1) := $(2))$($(1))
+SQLITE_CFLAGS ?= $(call once,SQLITE_CFLAGS,$(shell $(PKG_CONFIG) --cflags sqlite3 2>/dev/null))
+SQLITE_LIBS   ?= $(call once,SQLITE_LIBS,$(shell $(PKG_CONFIG) --libs sqlite3 2>/dev/null || echo -lsqlite3))
+CJSON_CFLAGS  ?= $(call once,CJSON_CFLAGS,$(shell $(PKG_CONFIG) --cflags libcjson 2>/dev/null))
+CJSON_LIBS    ?= $(call once,CJSON_LIBS,$(shell $(PKG_CONFIG) --libs libcjson 2>/dev/null || echo -lcjson))
 # The engines for servers, by POSTGRES=1 and MYSQL=1. ENGINE=postgres: the tests run on it, with a server of
 # their own, but for those that are about files. ENGINE=mysql: the same on the other.
 override POSTGRES := $(if $(filter postgres,$(ENGINE)),1,$(POSTGRES))
 override MYSQL    := $(if $(filter mysql,$(ENGINE)),1,$(MYSQL))
 ifneq ($(POSTGRES),)
-POSTGRES_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags libpq 2>/dev/null || echo -I$$(pg_config --includedir))
-POSTGRES_LIBS   ?= $(shell $(PKG_CONFIG) --libs libpq 2>/dev/null || echo -lpq)
+POSTGRES_CFLAGS ?= $(call once,POSTGRES_CFLAGS,$(shell $(PKG_CONFIG) --cflags libpq 2>/dev/null || echo -I$$(pg_config --includedir)))
+POSTGRES_LIBS   ?= $(call once,POSTGRES_LIBS,$(shell $(PKG_CONFIG) --libs libpq 2>/dev/null || echo -lpq))
 endif
 ifneq ($(MYSQL),)
-MYSQL_CFLAGS    ?= $(shell $(PKG_CONFIG) --cflags libmariadb 2>/dev/null || mariadb_config --include)
-MYSQL_LIBS      ?= $(shell $(PKG_CONFIG) --libs libmariadb 2>/dev/null || echo -lmariadb)
+MYSQL_CFLAGS    ?= $(call once,MYSQL_CFLAGS,$(shell $(PKG_CONFIG) --cflags libmariadb 2>/dev/null || mariadb_config --include))
+MYSQL_LIBS      ?= $(call once,MYSQL_LIBS,$(shell $(PKG_CONFIG) --libs libmariadb 2>/dev/null || echo -lmariadb))
 endif
 SERVERS     := $(if $(POSTGRES),postgres) $(if $(MYSQL),mysql)
 SERVER_LIBS  = $(POSTGRES_LIBS) $(MYSQL_LIBS)

@@ -3,7 +3,7 @@
 # from the top folder.
 
 NM          ?= nm
-CMOCKA_LIBS ?= $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null || echo -lcmocka)
+CMOCKA_LIBS ?= $(call once,CMOCKA_LIBS,$(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null || echo -lcmocka))
 
 include test/flags.mk
 

@@ -3,9 +3,9 @@
 
 # The example server, and its test, are built where these are. WITH_SERVER= leaves them out.
 WITH_SERVER   ?= $(shell $(PKG_CONFIG) --exists libmicrohttpd libcurl 2>/dev/null && echo yes)
-MHD_CFLAGS    ?= $(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null)
-MHD_LIBS      ?= $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null || echo -lmicrohttpd)
-CURL_LIBS     ?= $(shell $(PKG_CONFIG) --libs libcurl 2>/dev/null || echo -lcurl)
+MHD_CFLAGS    ?= $(call once,MHD_CFLAGS,$(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null))
+MHD_LIBS      ?= $(call once,MHD_LIBS,$(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null || echo -lmicrohttpd))
+CURL_LIBS     ?= $(call once,CURL_LIBS,$(shell $(PKG_CONFIG) --libs libcurl 2>/dev/null || echo -lcurl))
 
 LINK = $(CC) $(CFLAGS) $(FLAVOUR_FLAGS) -pthread
 # $(call link,LIBS): the recipe of a program of its prerequisites
