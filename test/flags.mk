@@ -27,7 +27,7 @@ LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open po
 
 # What takes longest: left out by `make test`, and run by `make test-all`. No test of an acknowledged event, an upgrade
 # or an error code is among these. README.md has their seconds.
-LONGEST_TESTS := search/index json/writer cjson/cjson dist install
+LONGEST_TESTS := search/index json/writer cjson/cjson dist install amalgamation
 
 # They run the example server, and ask it with libcurl.
 SERVER_TESTS := $(wildcard test/program/server*.c)

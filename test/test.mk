@@ -50,8 +50,9 @@ GOAL         := $(firstword $(filter quick test check test-all,$(MAKECMDGOALS)))
 LEFT         := $(if $(filter quick,$(GOAL)),$(filter $(CALLED),$(LONG_TESTS)))
 ifneq ($(if $(WANTED),,$(filter test check,$(GOAL))),)
 LEFT         := $(filter $(CALLED),$(LONGEST_TESTS))
-export SESLITE_FAULTS_APART ?= 3
-export SESLITE_DAMAGE_FILES ?= 50
+export SESLITE_FAULTS_APART ?= 6
+export SESLITE_DAMAGE_FILES ?= 25
+export SESLITE_DAMAGE_LIMITED ?= 10
 endif
 CALLED       := $(filter-out $(LEFT),$(CALLED))
 CHECKS       := $(filter $(CALLED),$(CHECK_ALL))
