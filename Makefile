@@ -74,14 +74,14 @@ BASE     := -std=c11 -D_DEFAULT_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 \
 # FLAVOUR names a set of flags: asan, tsan, coverage, asan-coverage, fuzz, fuzz-coverage have theirs here,
 # which come after CFLAGS; release and any other takes CFLAGS alone.
 FLAVOUR ?= release
-FLAVOUR_FLAGS_asan     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
+FLAVOUR_FLAGS_asan     := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all \
                           -fno-omit-frame-pointer
-FLAVOUR_FLAGS_tsan     := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
+FLAVOUR_FLAGS_tsan     := -O1 -g1 -fsanitize=thread -fno-omit-frame-pointer
 FLAVOUR_FLAGS_coverage := -O0 -g --coverage -fprofile-update=single
 FLAVOUR_FLAGS_asan-coverage := $(FLAVOUR_FLAGS_asan) --coverage -fprofile-update=single
-FLAVOUR_FLAGS_fuzz     := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+FLAVOUR_FLAGS_fuzz     := -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
                           -fno-omit-frame-pointer
-FLAVOUR_FLAGS_fuzz-coverage := -O1 -g -fsanitize=fuzzer-no-link -fprofile-instr-generate -fcoverage-mapping
+FLAVOUR_FLAGS_fuzz-coverage := -O1 -g1 -fsanitize=fuzzer-no-link -fprofile-instr-generate -fcoverage-mapping
 FLAVOUR_FLAGS          := $(FLAVOUR_FLAGS_$(FLAVOUR))
 # What is built names no folder of this machine: two builds of a version are equal. (gdb finds the files from
 # this folder.)

@@ -28,7 +28,7 @@ if command -v apt-get >/dev/null 2>&1; then
     install="apt-get install -y --no-install-recommends"
     packages="make gcc g++ libc6-dev binutils pkg-config sqlite3 libsqlite3-dev libcjson-dev libcmocka-dev \
         libmicrohttpd-dev libcurl4-openssl-dev"
-    more="clang clang-format libclang-rt-dev llvm gcovr valgrind git cmake meson ninja-build musl-tools mandoc abigail-tools python3-venv python3-dev \
+    more="clang clang-format libclang-rt-dev lld llvm gcovr valgrind git cmake meson ninja-build musl-tools mandoc abigail-tools python3-venv python3-dev \
         dpkg-dev debhelper lintian libpq-dev libmariadb-dev ruby nix-bin zip unzip"
     chromium="chromium chromium-driver"
     server="libpq-dev postgresql postgresql-client pgbouncer"
@@ -41,7 +41,7 @@ elif command -v dnf >/dev/null 2>&1; then
     install="dnf install -y"
     packages="make gcc gcc-c++ binutils pkgconf-pkg-config sqlite sqlite-devel cjson-devel libcmocka-devel \
         libmicrohttpd-devel libcurl-devel"
-    more="clang clang-tools-extra compiler-rt gcovr valgrind git libasan libubsan libtsan libabigail cmake meson"
+    more="clang clang-tools-extra compiler-rt lld gcovr valgrind git libasan libubsan libtsan libabigail cmake meson"
     chromium="chromium chromedriver"
     server="libpq-devel postgresql-server postgresql pgbouncer"
     mariadb="mariadb-connector-c-devel mariadb-server mariadb"
