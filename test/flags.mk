@@ -116,8 +116,8 @@ TEST_LIBS_storage/readers_waiting := -Wl,--wrap=sqlite3_step
 TEST_LIBS_storage/checkpoint_reader := -Wl,--wrap=sqlite3_interrupt
 TEST_LIBS_storage/interrupt := -Wl,--wrap=sqlite3_step -Wl,--wrap=sqlite3_interrupt -Wl,--wrap=sqlite3_declare_vtab
 
-# The library of a released version, which is built there and loaded.
-TEST_CFLAGS_storage/upgrade_beside := -DBUILD_FOLDER='"$(B)"'
+# The library of a released version, which is built there once for all flavours, and loaded.
+TEST_CFLAGS_storage/upgrade_beside := -DBUILD_FOLDER='"build"'
 TEST_LIBS_storage/upgrade_beside := -ldl
 
 # They read the statements of SQLite.
