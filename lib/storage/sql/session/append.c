@@ -4,14 +4,6 @@
 
 /* ---------------------------------------------------------------------------------- what is stored already */
 
-static int refuse_other_event(const struct event_row *stored, ses_error *error)
-{
-    return ses__error_set(
-        error, SES_EXISTS,
-        "the id \"%.*s\" already exists with different content, as event %lld; an id names one event",
-        (int)(stored->id.len < 100 ? stored->id.len : 100), stored->id.ptr, (long long)stored->seq);
-}
-
 static int check_stored(const struct append_op *op, struct event_draft *draft, const struct event_row *stored,
                         ses_error *error)
 {
@@ -20,7 +12,10 @@ static int check_stored(const struct append_op *op, struct event_draft *draft, c
     if (same < 0)
         return same;
     if (same == 0)
-        return refuse_other_event(stored, error);
+        return ses__error_set(
+            error, SES_EXISTS,
+            "the id \"%.*s\" already exists with different content, as event %lld; an id names one event",
+            (int)(stored->id.len < 100 ? stored->id.len : 100), stored->id.ptr, (long long)stored->seq);
     if (stored->seq > op->row.last_seq)
         return ses__error_set(error, SES_CORRUPT,
                               "event %lld of session number %lld comes after its last event, %lld",
@@ -28,7 +23,7 @@ static int check_stored(const struct append_op *op, struct event_draft *draft, c
     return SES_OK;
 }
 
-/* Is this very event there already? `*seq` is its number, or 0. EXISTS: another one has its id. */
+/* Finds an event that is stored already: `*seq` is its number, or 0. EXISTS: another one has its id. */
 static int find_stored(const struct append_op *op, struct db *db, struct event_draft *draft, int64_t *seq,
                        ses_error *error)
 {
@@ -55,19 +50,6 @@ static int find_stored(const struct append_op *op, struct db *db, struct event_d
 
 /* --------------------------------------------------------------------------------------------- staleness */
 
-static int set_stale_error(const struct append_op *op, const char *changed, ses_error *error)
-{
-    if (!changed)
-        return ses__log_set_stale_error(&op->row, op->version, "SES_ANYWAY", error);
-    (void)ses__error_set(
-        error, SES_STALE,
-        "the shared key \"%.200s\" has changed since the caller read it: read it again and compute the value again, or append with SES_ANYWAY",
-        changed);
-    if (error)
-        error->version = op->row.version;
-    return SES_STALE;
-}
-
 enum refusal { REFUSAL_LEASED, REFUSAL_STALE };
 
 /* The lease is lost; or another writer has changed the shared key `changed`, or the session itself (NULL). A retry of
@@ -84,9 +66,19 @@ static int refuse_new_events(struct append_op *op, struct db *db, enum refusal w
             continue;
         if (ses__append_can_be_stored(op, draft))
             code = find_stored(op, db, draft, &seq, error);
-        if (code == SES_OK && seq == 0)
-            code = why == REFUSAL_LEASED ? ses__not_leased(op->lease, error)
-                                         : set_stale_error(op, changed, error);
+        if (code != SES_OK || seq > 0)
+            continue;
+        if (why == REFUSAL_LEASED)
+            code = ses__not_leased(op->lease, error);
+        else if (!changed)
+            code = ses__log_set_stale_error(&op->row, op->version, "SES_ANYWAY", error);
+        else
+            code = ses__stale_at(
+                &op->row, error,
+                ses__error_set(
+                    error, SES_STALE,
+                    "the shared key \"%.200s\" has changed since the caller read it: read it again and compute the value again, or append with SES_ANYWAY",
+                    changed));
     }
     return code;
 }
@@ -106,16 +98,6 @@ static int check_seen(struct append_op *op, struct db *db, ses_error *error)
     }
     return code == SES_OK && (outdated || changed) ? refuse_new_events(op, db, REFUSAL_STALE, changed, error)
                                                    : code;
-}
-
-static int check_lease(struct append_op *op, struct db *db, ses_error *error)
-{
-    struct lease_row lease;
-    const int code = op->asked ? ses__lease_take(&op->asked->lease, op->row.id, &lease, NULL)
-                               : ses__lease_find(db, op->row.id, &lease, error);
-
-    return code == SES_OK && lease.token != op->lease ? refuse_new_events(op, db, REFUSAL_LEASED, NULL, error)
-                                                      : code;
 }
 
 /* ----------------------------------------------------------------------------------------------- storing */
@@ -139,18 +121,6 @@ static int check_room(const struct append_op *op, const struct event_draft *draf
     return SES_OK;
 }
 
-static int note_duplicate(struct append_op *op, struct db *db, struct event_draft *draft,
-                          ses_appended *result, ses_error *error)
-{
-    int code = find_stored(op, db, draft, &result->seq, error);
-
-    if (code == SES_OK && result->seq == 0) /* nothing is stored, and nothing was */
-        code = ses__error_set(error, SES_CORRUPT,
-                              "the place of event %lld of session number %lld is taken by another event",
-                              (long long)draft->row.seq, (long long)op->row.id);
-    return code;
-}
-
 /* Gives the event its number, and its place in time. */
 static void place_event(const struct append_op *op, struct event_draft *draft)
 {
@@ -160,7 +130,7 @@ static void place_event(const struct append_op *op, struct event_draft *draft)
     draft->row.high_us = draft->row.time_us > row->updated_us ? draft->row.time_us : row->updated_us;
 }
 
-/* Does the handle lack what others have stored before this append? Then it catches up, and reads the shared
+/* True if the handle lacks events that others have stored before this append: it catches up, and reads the shared
  * scopes again. */
 static bool catches_up(const struct append_op *op)
 {
@@ -185,24 +155,11 @@ static int count_event(struct append_op *op, const struct event_draft *draft, se
                         : SES_OK;
 }
 
-/* A rewind that another program made names the invocation that it takes back, but not where that begins.
- * The position found ahead of the transaction still holds unless events were cut or pruned. */
-static void aim(const struct append_op *op, struct event_draft *draft)
-{
-    const struct session_row *looked = &op->looked;
-
-    if (draft->row.rewinds_before.len == 0 || looked->id == 0)
-        return;
-    bool holds = looked->id == op->row.id && looked->base_seq == op->row.base_seq &&
-                 ses__row_epoch(looked) == ses__row_epoch(&op->row);
-    draft->row.rewinds_to = holds ? draft->target : 0;
-    draft->row.rewinds_after = holds ? looked->last_seq : 0;
-}
-
 /* The retry of a stored event succeeds even if the session has no room for another. */
 static int store_event(struct append_op *op, struct db *db, struct event_draft *draft, ses_appended *result,
                        ses_error *error)
 {
+    const struct session_row *looked = &op->looked;
     const int limit = check_room(op, draft, error);
     int code = SES_OK;
 
@@ -217,10 +174,23 @@ static int store_event(struct append_op *op, struct db *db, struct event_draft *
     if (limit != SES_OK)
         return limit;
     place_event(op, draft);
-    aim(op, draft);
+    /* A rewind that another program made names the invocation that it takes back, but not where that begins. The
+     * position found ahead of the transaction still holds unless events were cut or pruned. */
+    if (draft->row.rewinds_before.len > 0 && looked->id != 0) {
+        const bool holds = looked->id == op->row.id && looked->base_seq == op->row.base_seq &&
+                           ses__row_epoch(looked) == ses__row_epoch(&op->row);
+        draft->row.rewinds_to = holds ? draft->target : 0;
+        draft->row.rewinds_after = holds ? looked->last_seq : 0;
+    }
     code = ses__event_add(db, &op->row, &draft->row, error);
-    if (code == SES_EXISTS)
-        return note_duplicate(op, db, draft, result, error);
+    if (code == SES_EXISTS) {
+        code = find_stored(op, db, draft, &result->seq, error);
+        if (code == SES_OK && result->seq == 0) /* nothing is stored, and nothing was */
+            code = ses__error_set(error, SES_CORRUPT,
+                                  "the place of event %lld of session number %lld is taken by another event",
+                                  (long long)draft->row.seq, (long long)op->row.id);
+        return code;
+    }
     if (code == SES_OK)
         code = ses__delta_store(db, &draft->delta, &op->row, draft->row.seq, error);
     if (code == SES_OK && op->artifacts)
@@ -228,21 +198,11 @@ static int store_event(struct append_op *op, struct db *db, struct event_draft *
     return code == SES_OK ? count_event(op, draft, result, error) : code;
 }
 
-/* Sets the title and labels. */
-static int annotate_session(struct append_op *op, struct db *db, ses_error *error)
-{
-    struct query own;
-    struct query *query = op->asked ? &op->asked->annotated : &own;
-    struct annotated now;
-
-    if (!op->asked)
-        ses__annotated_ask(query, db, op->row.id, error);
-    int code = ses__annotated_take(query, op->annotating, &now);
-    return code == SES_OK ? ses__details_annotate(db, &op->row, op->annotating, &now, error) : code;
-}
-
 static int store_events(struct append_op *op, struct db *db, ses_error *error)
 {
+    struct annotated now;
+    struct query own;
+    struct query *annotated = op->asked ? &op->asked->annotated : &own;
     int code = SES_OK;
 
     for (op->at = 0; op->at < op->count && code == SES_OK; op->at++) {
@@ -256,18 +216,12 @@ static int store_events(struct append_op *op, struct db *db, ses_error *error)
     op->row.changed_us = op->now_us;
     if (code == SES_OK && stored)
         code = ses__session_touch(db, &op->before, &op->row, error);
-    if (code == SES_OK && stored && op->annotating)
-        code = annotate_session(op, db, error);
-    return code;
-}
-
-/* The handle gets the title and labels of this call, also if an earlier run has stored them. */
-static int show_annotations(struct append_op *op, ses_error *error)
-{
-    op->advance.annotates = op->row.version != op->before.version || op->may_be_stored;
-    return op->advance.annotates ? ses__annotations_change(&op->advance.annotations,
-                                                           &op->snapshot->annotations, op->annotating, error)
-                                 : SES_OK;
+    if (code != SES_OK || !stored || !op->annotating)
+        return code;
+    if (!op->asked)
+        ses__annotated_ask(annotated, db, op->row.id, error);
+    code = ses__annotated_take(annotated, op->annotating, &now);
+    return code == SES_OK ? ses__details_annotate(db, &op->row, op->annotating, &now, error) : code;
 }
 
 /* An outdated handle, too, shows the state of one moment afterwards. */
@@ -283,8 +237,11 @@ static int store_and_advance(struct append_op *op, struct db *db, ses_error *err
     if (code == SES_OK && catches_up(op))
         code = op->asked && op->looks ? ses__scopes_take(op->asked->scopes, db, &op->advance, error)
                                       : ses__read_scopes(db, &op->advance, error);
-    if (code == SES_OK && op->annotating)
-        code = show_annotations(op, error);
+    /* The handle gets the title and labels of this call, also if an earlier run has stored them. */
+    op->advance.annotates = op->annotating && (op->row.version != op->before.version || op->may_be_stored);
+    if (code == SES_OK && op->advance.annotates)
+        code = ses__annotations_change(&op->advance.annotations, &op->snapshot->annotations, op->annotating,
+                                       error);
     return code == SES_OK ? ses__advance_prepare(&op->advance, &op->row, error) : code;
 }
 
@@ -313,8 +270,15 @@ int ses__append_stored(struct append_op *op, ses_error *error)
 
 int ses__append_check_and_store(struct append_op *op, struct db *db, ses_error *error)
 {
-    int code = op->lease != 0 ? check_lease(op, db, error) : SES_OK;
+    struct lease_row lease;
+    int code = SES_OK;
 
+    if (op->lease != 0) {
+        code = op->asked ? ses__lease_take(&op->asked->lease, op->row.id, &lease, NULL)
+                         : ses__lease_find(db, op->row.id, &lease, error);
+        if (code == SES_OK && lease.token != op->lease)
+            code = refuse_new_events(op, db, REFUSAL_LEASED, NULL, error);
+    }
     if (code == SES_OK && !op->anyway)
         code = check_seen(op, db, error);
     return code == SES_OK ? ses__append_store(db, op, error) : code;
@@ -331,15 +295,6 @@ static int run_append(struct db *db, void *context, ses_error *error)
 }
 
 /* --------------------------------------------------------------------------------------- where rewinds lead */
-
-static bool has_rewind(const struct append_op *op)
-{
-    for (size_t i = 0; i < op->count; i++) {
-        if (op->drafts[i].row.rewinds_before.len > 0)
-            return true;
-    }
-    return false;
-}
 
 static int find_targets(struct db *db, void *context, ses_error *error)
 {
@@ -359,13 +314,16 @@ static int find_targets(struct db *db, void *context, ses_error *error)
 /* Looking for them reads a whole log: that is done before the write, while others write. */
 int ses__door_append(struct storage *storage, struct append_op *op, ses_error *error)
 {
+    bool rewinds = false;
     int code = SES_OK;
 
     op->advance.snapshot = NULL;
     op->asked = NULL;
     op->looks = false;
     op->looked.id = 0;
-    if (UNLIKELY(has_rewind(op)) && !storage->read_only)
+    for (size_t i = 0; i < op->count && !rewinds; i++)
+        rewinds = op->drafts[i].row.rewinds_before.len > 0;
+    if (UNLIKELY(rewinds) && !storage->read_only)
         code = ses__run_within(storage, &op->limits, TO_READ_BEFORE_WRITING, find_targets, op, error);
     if (code != SES_OK)
         return code;

@@ -35,26 +35,20 @@ int ses__contents_add(struct db *db, const struct create_op *op, struct session_
     return code == SES_OK ? ses__delta_store(db, op->delta, row, 0, error) : code;
 }
 
-static int add_new_session(struct db *db, const struct create_op *op, ses_error *error)
-{
-    const struct session_times times = {op->now_us, op->created_us, op->expires_us};
-    struct session_row row;
-    int code = ses__session_add(db, op->key, &times, &row, error);
-
-    if (code == SES_OK)
-        code = ses__contents_add(db, op, &row, error);
-    return code == SES_OK && op->snapshot ? load_new(db, op, &row, error) : code;
-}
-
 static int run_create(struct db *db, void *context, ses_error *error)
 {
     const struct create_op *op = context;
+    const struct session_times times = {op->now_us, op->created_us, op->expires_us};
     struct session_row row;
     int code = ses__session_find(db, op->key, &row, error);
 
+    if (code == SES_OK)
+        return ses__refuse_existing(op->key, error);
     if (code == SES_NOTFOUND)
-        return add_new_session(db, op, error);
-    return code == SES_OK ? ses__refuse_existing(op->key, error) : code;
+        code = ses__session_add(db, op->key, &times, &row, error);
+    if (code == SES_OK)
+        code = ses__contents_add(db, op, &row, error);
+    return code == SES_OK && op->snapshot ? load_new(db, op, &row, error) : code;
 }
 
 /* A program that only creates sessions does not link what reads them. */

@@ -95,25 +95,12 @@ static int compare_relatives(const void *a, const void *b)
     return (one->row.id > other->row.id) - (one->row.id < other->row.id);
 }
 
-/* Sorts them. That which is called as memory may be linked, too. */
-static void put_in_order(struct family *family)
-{
-    size_t count = 0;
-
-    if (family->count > 0)
-        qsort(family->items, family->count, sizeof *family->items, compare_relatives);
-    for (size_t i = 0; i < family->count; i++) {
-        if (count == 0 || family->items[count - 1].row.id != family->items[i].row.id)
-            family->items[count++] = family->items[i];
-    }
-    family->count = count;
-}
-
-/* Takes the rows of an opened query, of which those of `own` are none of the list. */
+/* Takes the rows of an opened query, in order. The row of `own` is not added to the list. */
 static int take_family(struct query *query, struct family *family)
 {
     const ses_allocator *allocator = query->db->allocator;
     struct relative next;
+    size_t count = 0;
 
     while (ses__query_row(query)) {
         ses__query_keep(query, read_relative(query, &family->arena, &next));
@@ -126,7 +113,13 @@ static int take_family(struct query *query, struct family *family)
         else
             ses__query_keep(query, ses__error_nomem(query->error));
     }
-    put_in_order(family);
+    if (family->count > 0)
+        qsort(family->items, family->count, sizeof *family->items, compare_relatives);
+    for (size_t i = 0; i < family->count; i++) { /* a session with a name for memory may be linked, too */
+        if (count == 0 || family->items[count - 1].row.id != family->items[i].row.id)
+            family->items[count++] = family->items[i];
+    }
+    family->count = count;
     return ses__query_end(query);
 }
 
@@ -159,17 +152,15 @@ void ses__family_free(struct family *family, const ses_allocator *allocator)
 
 /* ---------------------------------------------------------------------------------------------- comparing */
 
-static bool is_same_branch(struct span a, struct span b)
-{
-    return (a.ptr != NULL) == (b.ptr != NULL) && (!a.ptr || ses__span_is(a, b));
-}
-
 /* Memory keeps no more of an event than its id, author, time and content. */
 static bool is_copy_of(const struct event_row *own, const struct event_row *event, bool is_by_id)
 {
+    const bool is_same_branch = (own->branch.ptr != NULL) == (event->branch.ptr != NULL) &&
+                                (!own->branch.ptr || ses__span_is(own->branch, event->branch));
+
     return own->time_us == event->time_us && ses__span_is(own->author, event->author) &&
-           (is_by_id || (own->seq == event->seq && ses__span_is(own->invocation_id, event->invocation_id) &&
-                         is_same_branch(own->branch, event->branch)));
+           (is_by_id || (own->seq == event->seq && is_same_branch &&
+                         ses__span_is(own->invocation_id, event->invocation_id)));
 }
 
 int ses__original_find(struct db *db, int64_t session_id, const struct event_row *event, bool is_by_id,
@@ -183,7 +174,7 @@ int ses__original_find(struct db *db, int64_t session_id, const struct event_row
     return ses__event_rows_close(&rows);
 }
 
-/* Is it named as the parent? */
+/* True if the child names it as its parent. */
 static bool is_child_of(const struct relative *child, const struct relative *parent)
 {
     return child->parent_user.ptr && ses__span_is(child->parent_user, parent->user) &&
@@ -293,19 +284,6 @@ static int has_copies(struct db *db, const struct relative *own, const struct re
                : code;
 }
 
-static int count_relatives(struct db *db, const struct family *family, const struct span_of_events *which,
-                           int64_t *count, ses_error *error)
-{
-    bool has = false;
-    int code = SES_OK;
-
-    for (size_t i = 0; i < family->count && code == SES_OK; i++) {
-        code = has_copies(db, &family->own, &family->items[i], which, &has, error);
-        *count += has;
-    }
-    return code;
-}
-
 /* A deletion does not fail because others are damaged, or of a later version. */
 static int end_counting(struct db *db, int code, int64_t count, ses_error *error)
 {
@@ -319,14 +297,18 @@ static int end_counting(struct db *db, int code, int64_t count, ses_error *error
 int ses__copies_count(struct db *db, const struct session_row *row, const ses_key *key, int64_t first,
                       int64_t last, ses_error *error)
 {
+    const struct span_of_events which = {first, last};
     struct family family;
+    bool has = false;
     int64_t count = 0;
 
     if (!db->erased)
         return SES_OK;
     int code = ses__family_read(db, row, key, &family, error);
-    if (code == SES_OK)
-        code = count_relatives(db, &family, &(struct span_of_events){first, last}, &count, error);
+    for (size_t i = 0; i < family.count && code == SES_OK; i++) {
+        code = has_copies(db, &family.own, &family.items[i], &which, &has, error);
+        count += has;
+    }
     ses__family_free(&family, db->allocator);
     return end_counting(db, code, count, error);
 }

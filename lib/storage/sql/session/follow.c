@@ -29,7 +29,7 @@ static int add_followed(struct follow_run *run, enum follow_news news, struct sp
     return SES_OK;
 }
 
-/* Of the last item, up to the session's last. */
+/* Adds the events of the last item, up to the session's last. */
 static int add_news(struct follow_run *run, const struct session_row *row)
 {
     struct follow_op *op = run->op;
@@ -55,14 +55,6 @@ static int add_news(struct follow_run *run, const struct session_row *row)
     return ses__event_rows_close(&rows);
 }
 
-/* Does the log no longer lead on from there? */
-static bool is_lost(const struct follow_place *from, const struct follow_place *now,
-                    const struct session_row *row)
-{
-    return from->session_id != now->session_id || from->epoch != now->epoch || from->seq > now->seq ||
-           from->seq < row->base_seq;
-}
-
 /* `known` NULL: the session is new, and all of it has yet to be given. */
 static int look_at_session(struct follow_run *run, const struct session_row *row, struct span name,
                            const struct follow_known *known)
@@ -73,7 +65,8 @@ static int look_at_session(struct follow_run *run, const struct session_row *row
 
     if (run->op->opens)
         return add_followed(run, FOLLOW_EVENTS, name, now);
-    if (is_lost(&from, &now, row))
+    if (from.session_id != now.session_id || from.epoch != now.epoch || from.seq > now.seq ||
+        from.seq < row->base_seq) /* the log no longer leads on from there */
         return add_followed(run, FOLLOW_RESET, name, now);
     if (known && from.seq == now.seq)
         return SES_OK;
@@ -146,61 +139,49 @@ static int pass_followed(struct follow_run *run, size_t *at, const struct sessio
     return look_at_session(run, row, name, is_known ? &op->known[(*at)++] : NULL);
 }
 
-static int follow_sessions(struct follow_run *run, const struct user_row *user, size_t *at)
-{
-    struct named_rows rows;
-    struct session_row row;
-
-    ses__named_rows_open(&rows, run->db, user, run->op->after, run->error);
-    while (!page_is_full(run) && ses__named_rows_next(&rows, &row))
-        ses__query_keep(&rows.query, pass_followed(run, at, &row, (struct span){rows.last, rows.last_len}));
-    return ses__query_end(&rows.query);
-}
-
 static int follow_user(struct follow_run *run)
 {
     const ses_key *key = run->op->key;
     size_t at = first_known_after(run->op, ses__span_of(run->op->after));
+    struct named_rows rows;
+    struct session_row row;
     struct user_row user;
     int code = ses__owner_find(run->db, key->app, key->user, &user, run->error);
 
-    if (code == SES_OK)
-        code = follow_sessions(run, &user, &at);
-    else if (code == SES_NOTFOUND)
-        code = SES_OK;
-    return code == SES_OK ? pass_gone(run, &at, (struct span){NULL, 0}) : code;
-}
-
-/* NULL: it is not known. */
-static const struct follow_known *find_known(const struct follow_op *op, struct span name)
-{
-    const size_t after = first_known_after(op, name);
-    return after > 0 && compare_known(&op->known[after - 1], name) == 0 ? &op->known[after - 1] : NULL;
-}
-
-static int follow_named(struct follow_run *run, const char *name)
-{
-    const struct follow_known *known = find_known(run->op, ses__span_of(name));
-    const ses_key key = {run->op->key->app, run->op->key->user, name};
-    const struct session_ref ref = {&key, NULL};
-    struct session_row row;
-    const int code = ses__session_of(run->db, &ref, &row, run->error);
-
-    if (code == SES_OK)
-        return look_at_session(run, &row, ses__span_of(name), known);
-    if (code != SES_NOTFOUND)
+    if (code == SES_OK) {
+        ses__named_rows_open(&rows, run->db, &user, run->op->after, run->error);
+        while (!page_is_full(run) && ses__named_rows_next(&rows, &row))
+            ses__query_keep(&rows.query,
+                            pass_followed(run, &at, &row, (struct span){rows.last, rows.last_len}));
+        code = ses__query_end(&rows.query);
+    }
+    if (code != SES_OK && code != SES_NOTFOUND)
         return code;
-    return known ? add_followed(run, FOLLOW_GONE, ses__span_of(name), known->place) : SES_OK;
+    return pass_gone(run, &at, (struct span){NULL, 0});
 }
 
-static int follow_told(struct follow_run *run)
+/* Only the sessions of which there were notifications. */
+static int follow_notified(struct follow_run *run)
 {
-    const char *const end = run->op->told + run->op->told_len;
+    const struct follow_op *op = run->op;
+    const char *const end = op->told + op->told_len;
+    struct session_row row;
     int code = SES_OK;
 
-    for (const char *name = run->op->told; code == SES_OK && name < end && !page_is_full(run);
-         name += strlen(name) + 1)
-        code = follow_named(run, name);
+    for (const char *name = op->told; code == SES_OK && name < end && !page_is_full(run);
+         name += strlen(name) + 1) {
+        const struct span text = ses__span_of(name);
+        const ses_key key = {op->key->app, op->key->user, name};
+        const struct session_ref ref = {&key, NULL};
+        const size_t after = first_known_after(op, text);
+        const bool is_known = after > 0 && compare_known(&op->known[after - 1], text) == 0;
+        const struct follow_known *known = is_known ? &op->known[after - 1] : NULL;
+        code = ses__session_of(run->db, &ref, &row, run->error);
+        if (code == SES_OK)
+            code = look_at_session(run, &row, text, known);
+        else if (code == SES_NOTFOUND)
+            code = known ? add_followed(run, FOLLOW_GONE, text, known->place) : SES_OK;
+    }
     return code;
 }
 
@@ -212,7 +193,7 @@ static int run_follow(struct db *db, void *context, ses_error *error)
     ses__arena_reset(op->arena); /* of an earlier run */
     op->events->count = 0;
     op->count = 0;
-    int code = op->key->session ? follow_session(&run) : op->told ? follow_told(&run) : follow_user(&run);
+    int code = op->key->session ? follow_session(&run) : op->told ? follow_notified(&run) : follow_user(&run);
     op->more = page_is_full(&run);
     return code;
 }

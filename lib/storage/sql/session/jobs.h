@@ -35,7 +35,7 @@ SESLITE_PRIVATE int ses__snapshot_take(struct snapshot_asked *asked, struct db *
 SESLITE_PRIVATE int ses__load_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *key,
                                        const struct session_row *row, const struct range *range,
                                        ses_error *error);
-/* The same of the session that has the key: NOTFOUND. */
+/* Finds the session of that key, too: NOTFOUND. */
 SESLITE_PRIVATE int ses__find_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *key,
                                        const struct range *range, ses_error *error);
 /* Inside a transaction: the events that the advance's snapshot lacks of a session that is at `row`; the
@@ -43,7 +43,7 @@ SESLITE_PRIVATE int ses__find_snapshot(struct db *db, struct snapshot *snapshot,
  * share, or all that are stored if it restarts. */
 SESLITE_PRIVATE int ses__read_missed(struct db *db, struct advance *advance, const struct session_row *row,
                                      ses_error *error);
-/* The same in two halves. The events up to `last`, which need not be there. */
+/* ses__read_missed in two halves. The events up to `last`, which need not be there. */
 SESLITE_PRIVATE void ses__missed_ask(struct event_rows *rows, struct db *db, const struct session_row *known,
                                      int64_t last, ses_error *error);
 SESLITE_PRIVATE int ses__missed_take(struct event_rows *rows, struct db *db, struct advance *advance,
@@ -76,6 +76,14 @@ SESLITE_PRIVATE int ses__append_store(struct db *db, struct append_op *op, ses_e
 SESLITE_PRIVATE int ses__append_stored(struct append_op *op, ses_error *error);
 
 /* ---- log.c: the history of a log */
+
+/* Adds the session's version to the error of a STALE call, whose code it returns. */
+static inline int ses__stale_at(const struct session_row *row, ses_error *error, int code)
+{
+    if (error)
+        error->version = row->version;
+    return code;
+}
 
 /* STALE for a handle (a ref with a known row) when events were cut since it was read. */
 SESLITE_PRIVATE int ses__log_check_epoch(const struct session_ref *ref, const struct session_row *row,
@@ -134,7 +142,7 @@ static inline bool ses__append_can_be_stored(const struct append_op *op, const s
     return draft->has_id || op->may_be_stored;
 }
 
-/* When the session is found: checks what the caller has seen, and stores. */
+/* After the session was found: checks what the caller expects, then stores. */
 SESLITE_PRIVATE int ses__append_check_and_store(struct append_op *op, struct db *db, ses_error *error);
 
 #endif

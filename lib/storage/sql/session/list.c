@@ -114,18 +114,15 @@ static int read_filtered(struct list_op *op, struct db *db, struct list_query *q
     return code;
 }
 
-static bool has_filter_label(const struct list_filter *filter, const struct annotations *annotations)
-{
-    const ses_label *label = ses__annotations_find(annotations, filter->label);
-    return label && (!filter->label_value || strcmp(label->value, filter->label_value) == 0);
-}
-
 /* An index that is damaged can lead to sessions that do not have the label. */
 static int check_labels(const struct list_op *op, const struct db *db, ses_error *error)
 {
-    for (size_t i = 0; i < op->count && op->filter.label; i++) {
+    const struct list_filter *filter = &op->filter;
+
+    for (size_t i = 0; i < op->count && filter->label; i++) {
         const struct snapshot *snapshot = &op->items[i].snapshot;
-        if (!has_filter_label(&op->filter, &snapshot->annotations))
+        const ses_label *label = ses__annotations_find(&snapshot->annotations, filter->label);
+        if (!label || (filter->label_value && strcmp(label->value, filter->label_value) != 0))
             return ses__error_set(error, SES_CORRUPT,
                                   "%s: session number %lld is in the index of a label that it does not have",
                                   db->name, (long long)snapshot->row.id);
@@ -163,8 +160,12 @@ static int compare_users(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static bool owners_new(struct page_owners *owners, size_t count, struct arena *arena)
+/* Returns false if memory runs out. */
+static bool owners_init(struct page_owners *owners, const struct list_op *op, struct arena *arena)
 {
+    const size_t count = op->count;
+    size_t users = 0;
+
     *owners = (struct page_owners){
         .sorted = ses__arena_new(arena, count * sizeof(struct listed *)),
         .ids = ses__arena_new(arena, 4 * count * sizeof *owners->ids),
@@ -172,28 +173,8 @@ static bool owners_new(struct page_owners *owners, size_t count, struct arena *a
         .sessions = ses__arena_new(arena, count * sizeof *owners->sessions),
         .described = ses__arena_new(arena, count * sizeof *owners->described),
     };
-    return owners->sorted && owners->ids && owners->users && owners->sessions && owners->described;
-}
-
-/* One session of each user; the others of that user follow in `sorted`. */
-static size_t collect_users(const struct page_owners *owners, size_t count)
-{
-    size_t users = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        struct snapshot *snapshot = &owners->sorted[i]->snapshot;
-        if (users == 0 || owners->ids[users - 1] != snapshot->row.user_id) {
-            owners->ids[users] = snapshot->row.user_id;
-            owners->users[users++] = &snapshot->state;
-        }
-    }
-    return users;
-}
-
-static void owners_fill(struct page_owners *owners, const struct list_op *op)
-{
-    const size_t count = op->count;
-
+    if (!owners->sorted || !owners->ids || !owners->users || !owners->sessions || !owners->described)
+        return false;
     for (size_t i = 0; i < count; i++) {
         struct snapshot *snapshot = &op->items[i].snapshot;
         owners->sorted[i] = &op->items[i];
@@ -203,9 +184,17 @@ static void owners_fill(struct page_owners *owners, const struct list_op *op)
     }
     if (!op->user)
         qsort(owners->sorted, count, sizeof(struct listed *), compare_users);
-    owners->user_list = (struct owner_list){owners->ids, collect_users(owners, count)};
+    for (size_t i = 0; i < count; i++) { /* one session of each user; the others of that user follow it */
+        struct snapshot *snapshot = &owners->sorted[i]->snapshot;
+        if (users == 0 || owners->ids[users - 1] != snapshot->row.user_id) {
+            owners->ids[users] = snapshot->row.user_id;
+            owners->users[users++] = &snapshot->state;
+        }
+    }
+    owners->user_list = (struct owner_list){owners->ids, users};
     owners->session_list = (struct owner_list){owners->ids + count, count};
     owners->detail_list = (struct described_list){owners->described, count, owners->ids + 2 * count};
+    return true;
 }
 
 /* No owners: of the page that this transaction reads. */
@@ -222,51 +211,28 @@ static void ask_contents(struct contents_asked *asked, struct db *db, const stru
     ses__details_ask(&asked->details, db, owners ? &owners->detail_list : NULL, error);
 }
 
-static int take_page_app(struct contents_asked *asked, const struct list_op *op, ses_error *error)
+/* The app's state is read once, and that of a user once for all of the user's sessions. */
+static int take_page_state(struct contents_asked *asked, const struct list_op *op,
+                           const struct page_owners *owners, ses_error *error)
 {
-    struct snapshot *first = &op->items[0].snapshot;
-    int code = ses__state_rows_load(&asked->app, &first->state, SCOPE_APP, error);
+    struct state *app = &op->items[0].snapshot.state;
+    const struct snapshot *first = &owners->sorted[0]->snapshot;
+    int code = ses__state_rows_load(&asked->app, app, SCOPE_APP, error);
 
     for (size_t i = 1; i < op->count && code == SES_OK; i++)
-        ses__state_share(&op->items[i].snapshot.state, &first->state, SCOPE_APP);
-    return code;
-}
-
-/* User state is read once a user. */
-static void share_users(struct listed *const *sorted, size_t count)
-{
-    const struct snapshot *first = &sorted[0]->snapshot;
-
-    for (size_t i = 1; i < count; i++) {
-        struct snapshot *snapshot = &sorted[i]->snapshot;
+        ses__state_share(&op->items[i].snapshot.state, app, SCOPE_APP);
+    if (code == SES_OK)
+        code = ses__owners_take(&asked->users, SCOPE_USER, &owners->user_list, owners->users, error);
+    if (code != SES_OK)
+        return code;
+    for (size_t i = 1; i < op->count; i++) {
+        struct snapshot *snapshot = &owners->sorted[i]->snapshot;
         if (snapshot->row.user_id == first->row.user_id)
             ses__state_share(&snapshot->state, &first->state, SCOPE_USER);
         else
             first = snapshot;
     }
-}
-
-static int take_page_state(struct contents_asked *asked, const struct list_op *op,
-                           const struct page_owners *owners, ses_error *error)
-{
-    int code = take_page_app(asked, op, error);
-
-    if (code == SES_OK)
-        code = ses__owners_take(&asked->users, SCOPE_USER, &owners->user_list, owners->users, error);
-    if (code != SES_OK)
-        return code;
-    share_users(owners->sorted, op->count);
     return ses__owners_take(&asked->sessions, SCOPE_SESSION, &owners->session_list, owners->sessions, error);
-}
-
-static int take_contents(struct contents_asked *asked, const struct db *db, const struct list_op *op,
-                         const struct page_owners *owners, ses_error *error)
-{
-    int code = op->no_state ? SES_OK : take_page_state(asked, op, owners, error);
-
-    if (code == SES_OK)
-        code = ses__details_take(&asked->details, &owners->detail_list);
-    return code == SES_OK ? check_labels(op, db, error) : code;
 }
 
 /* `asked`: what was asked for before the page was known; NULL: it is asked for now. */
@@ -280,42 +246,30 @@ static int load_page(struct contents_asked *asked, struct db *db, const struct l
     if (op->count == 0)
         return SES_OK;
     ses__arena_init(&arena, op->arena->allocator);
-    if (!owners_new(&owners, op->count, &arena)) {
+    if (!owners_init(&owners, op, &arena))
         code = ses__error_nomem(error);
-    } else {
-        owners_fill(&owners, op);
-        if (!asked)
-            ask_contents(&own, db, op, &owners, error);
-        code = take_contents(asked ? asked : &own, db, op, &owners, error);
+    if (code == SES_OK && !asked) {
+        asked = &own;
+        ask_contents(asked, db, op, &owners, error);
     }
+    if (code == SES_OK && !op->no_state)
+        code = take_page_state(asked, op, &owners, error);
+    if (code == SES_OK)
+        code = ses__details_take(&asked->details, &owners.detail_list);
     ses__arena_free(&arena);
-    return code;
+    return code == SES_OK ? check_labels(op, db, error) : code;
 }
 
 /* ------------------------------------------------------------------------------------------- the page */
 
-/* Whose list it is. SES_NOTFOUND (without a message): it is empty. */
-static int take_listed(struct query *owner, struct list_query *query)
-{
-    struct user_row row;
-    int code = ses__owner_take(owner, &row);
-
-    query->app_id = row.app_id;
-    query->user_id = row.id;
-    return code;
-}
-
-static bool is_empty(const struct list_filter *filter)
-{
-    return filter->since_us >= filter->before_us;
-}
-
-/* A list that is walked in its own order can be asked for all at once. */
+/* A list that is walked in its own order can be asked for all at once. SES_NOTFOUND (without a message): it is
+ * empty. */
 static int read_list_page(struct list_op *op, struct db *db, struct list_query *query, bool asks_all,
                           ses_error *error)
 {
     struct contents_asked contents;
     struct list_rows rows;
+    struct user_row row;
     struct query owner;
 
     ses__owner_ask(&owner, db, op->app, op->user, error);
@@ -324,7 +278,9 @@ static int read_list_page(struct list_op *op, struct db *db, struct list_query *
         ask_contents(&contents, db, op, NULL, error);
         ses__db_ask_last(db);
     }
-    int code = take_listed(&owner, query);
+    int code = ses__owner_take(&owner, &row);
+    query->app_id = row.app_id;
+    query->user_id = row.id;
     if (code == SES_OK)
         code = asks_all ? take_list(&rows, op, error) : read_filtered(op, db, query, error);
     return code == SES_OK ? load_page(asks_all ? &contents : NULL, db, op, error) : code;
@@ -342,7 +298,7 @@ static int run_list(struct db *db, void *context, ses_error *error)
 
     ses__list_op_free(op, op->arena->allocator); /* of an earlier run */
     op->more = false;
-    if (is_empty(&op->filter))
+    if (op->filter.since_us >= op->filter.before_us)
         return SES_OK;
     const bool asks_all = ses__db_asks_ahead(db) && !is_any_asked(&query);
     const int code = read_list_page(op, db, &query, asks_all, error);

@@ -10,24 +10,22 @@ int ses__log_check_epoch(const struct session_ref *ref, const struct session_row
 {
     if (!ref->known || ses__row_epoch(ref->known) == ses__row_epoch(row))
         return SES_OK;
-    (void)ses__error_set(
-        error, SES_STALE,
-        "events were cut from the session since the handle was read: refresh it and try again");
-    if (error)
-        error->version = row->version;
-    return SES_STALE;
+    return ses__stale_at(
+        row, error,
+        ses__error_set(
+            error, SES_STALE,
+            "events were cut from the session since the handle was read: refresh it and try again"));
 }
 
 int ses__log_set_stale_error(const struct session_row *row, int64_t expected, const char *flag,
                              ses_error *error)
 {
-    (void)ses__error_set(
-        error, SES_STALE,
-        "the session is at version %lld and the caller at %lld: refresh and try again, or pass %s",
-        (long long)row->version, (long long)expected, flag);
-    if (error)
-        error->version = row->version;
-    return SES_STALE;
+    return ses__stale_at(
+        row, error,
+        ses__error_set(
+            error, SES_STALE,
+            "the session is at version %lld and the caller at %lld: refresh and try again, or pass %s",
+            (long long)row->version, (long long)expected, flag));
 }
 
 /* --------------------------------------------------------------------------------------------- points */

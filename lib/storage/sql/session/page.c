@@ -2,11 +2,6 @@
 #include "base/error.h"
 #include "storage/sql/session/jobs.h"
 
-static const struct live *live_of(const struct page_op *op)
-{
-    return op->range.live ? op->live : NULL;
-}
-
 /* ------------------------------------------------------------------------------------------- the walk */
 
 /* The queries of a page besides that of the session's row, sent as if nothing had been rewound. */
@@ -15,13 +10,6 @@ struct page_asked {
     struct mark_rows marks; /* of a range of live events, for the first page */
     struct range_rows events;
 };
-
-/* Walking forward, a range of times or of the newest begins at its oldest event. */
-static bool seeks(const struct page_op *op)
-{
-    const struct range *range = &op->range;
-    return op->first && !op->backward && (range->newest != INT64_MAX || range->since_us != INT64_MIN);
-}
 
 static void open_events(struct page_asked *asked, struct db *db, int64_t id, const struct page_op *op,
                         const struct live *live, ses_error *error)
@@ -33,39 +21,31 @@ static void open_events(struct page_asked *asked, struct db *db, int64_t id, con
         asked->events.few = (struct few_events){(int64_t)op->max_events, (int64_t)op->max_bytes};
 }
 
-/* `id` is 0 for the session that this transaction finds. */
-static void ask_page(struct page_asked *asked, struct db *db, int64_t id, const struct page_op *op,
-                     ses_error *error)
-{
-    asked->seeks = seeks(op);
-    if (op->first && op->range.live)
-        ses__mark_rows_open(&asked->marks, db, id, MAX_SEQ, error);
-    open_events(asked, db, id, op, op->first ? NULL : live_of(op), error);
-    ses__range_rows_ask(&asked->events);
-}
-
 /* Opens the events again, if they are others than those that were asked for. */
 static int turn_to(struct page_asked *asked, struct db *db, const struct page_op *op, ses_error *error)
 {
     int code = ses__range_rows_close(&asked->events);
 
-    open_events(asked, db, op->row.id, op, live_of(op), error);
+    open_events(asked, db, op->row.id, op, op->range.live ? op->live : NULL, error);
     return code;
 }
 
-static int take_marks(struct page_asked *asked, struct db *db, struct page_op *op, ses_error *error)
-{
-    int code = ses__mark_rows_take_live(&asked->marks, op->row.id, op->live);
-
-    return code == SES_OK && op->live->count > 0 ? turn_to(asked, db, op, error) : code;
-}
-
-static int find_begin(struct page_asked *asked, struct db *db, struct page_op *op, ses_error *error)
+/* Ends the walk at the events that are there now. A walk that seeks reads them to find its first event. */
+static int begin_walk(struct page_asked *asked, struct db *db, struct page_op *op, ses_error *error)
 {
     struct range *range = &op->range;
     struct event_row event;
     int64_t first = INT64_MAX;
+    int code = SES_OK;
 
+    if (range->last_seq > op->row.last_seq)
+        range->last_seq = op->row.last_seq;
+    if (range->live)
+        code = ses__mark_rows_take_live(&asked->marks, op->row.id, op->live);
+    if (code == SES_OK && range->live && op->live->count > 0)
+        code = turn_to(asked, db, op, error);
+    if (code != SES_OK || !asked->seeks)
+        return code;
     while (ses__range_rows_next(&asked->events, &event))
         first = event.seq;
     range->first_seq = first;
@@ -74,30 +54,17 @@ static int find_begin(struct page_asked *asked, struct db *db, struct page_op *o
     return turn_to(asked, db, op, error);
 }
 
-/* Ends the walk at the events that are there now. */
-static int begin_walk(struct page_asked *asked, struct db *db, struct page_op *op, ses_error *error)
-{
-    int code = SES_OK;
-
-    if (op->range.last_seq > op->row.last_seq)
-        op->range.last_seq = op->row.last_seq;
-    if (op->range.live)
-        code = take_marks(asked, db, op, error);
-    return code == SES_OK && asked->seeks ? find_begin(asked, db, op, error) : code;
-}
-
 /* -------------------------------------------------------------------------------------------- staleness */
 
 static int refuse_walk(const struct page_op *op, const char *what, ses_error *error)
 {
-    (void)ses__error_set(error, SES_STALE, "events were %s while a cursor walked them: begin another cursor",
-                         what);
-    if (error)
-        error->version = op->row.version;
-    return SES_STALE;
+    return ses__stale_at(&op->row, error,
+                         ses__error_set(error, SES_STALE,
+                                        "events were %s while a cursor walked them: begin another cursor",
+                                        what));
 }
 
-/* Was anything pruned, since the walk began, that is left of its range? */
+/* True if events that are left of the range were pruned since the walk began. */
 static bool has_lost_events(const struct page_op *op)
 {
     const struct range *range = &op->range;
@@ -109,51 +76,27 @@ static bool has_lost_events(const struct page_op *op)
     return first <= last && (!range->live || ses__live_within(op->live, first, last));
 }
 
-static int check_log(const struct page_op *op, ses_error *error)
-{
-    if (ses__row_epoch(&op->row) != ses__row_epoch(op->session.known))
-        return refuse_walk(op, "cut from the session", error);
-    if (!op->backward && has_lost_events(op))
-        return refuse_walk(op, "pruned", error);
-    return SES_OK;
-}
-
 /* ----------------------------------------------------------------------------------------------- pages */
 
-/* True when the page is full. */
-static int add_to_page(struct page_op *op, const struct event_row *row, size_t *bytes, bool *full,
-                       ses_error *error)
-{
-    if (!ses__event_list_add(op->events, op->allocator, ses__event_copy(op->arena, row)))
-        return ses__error_nomem(error);
-    *bytes += row->body.len;
-    *full = op->events->count >= op->max_events || *bytes >= op->max_bytes;
-    return SES_OK;
-}
-
-/* A walk backward may end before it comes to what was pruned. */
+/* A walk backward may end before it comes to the events that were pruned. */
 static int take_events_of_page(struct range_rows *walk, struct page_op *op, bool *full, ses_error *error)
 {
     struct event_row event;
     size_t bytes = 0;
 
-    while (!*full && ses__range_rows_next(walk, &event))
-        ses__query_keep(&walk->rows.query, add_to_page(op, &event, &bytes, full, error));
+    while (!*full && ses__range_rows_next(walk, &event)) {
+        if (!ses__event_list_add(op->events, op->allocator, ses__event_copy(op->arena, &event)))
+            ses__query_keep(&walk->rows.query, ses__error_nomem(error));
+        bytes += event.body.len;
+        *full = op->events->count >= op->max_events || bytes >= op->max_bytes;
+    }
     const int code = ses__range_rows_close(walk);
     if (code == SES_OK && !*full && walk->left > 0 && !op->first && has_lost_events(op))
         return refuse_walk(op, "pruned", error);
     return code;
 }
 
-static int take_page(struct page_asked *asked, struct db *db, struct page_op *op, bool *full,
-                     ses_error *error)
-{
-    ses__range_rows_take(&asked->events, op->row.id);
-    int code = op->first ? begin_walk(asked, db, op, error) : check_log(op, error);
-    return code == SES_OK ? take_events_of_page(&asked->events, op, full, error) : code;
-}
-
-/* Takes what the page holds out of the range. */
+/* Removes the events of the page from the range. */
 static void shrink_range(struct page_op *op, bool full)
 {
     struct range *range = &op->range;
@@ -170,36 +113,33 @@ static void shrink_range(struct page_op *op, bool full)
     }
 }
 
-/* True if a replica answers that is behind the one of the last page: it has fewer events or none, or its log looks
- * damaged. */
-static bool is_behind(const struct page_op *op, int code)
-{
-    return (code == SES_OK || code == SES_CORRUPT) && !op->first &&
-           op->row.version < op->session.known->version;
-}
-
-static int refuse_behind(const struct db *db, const struct page_op *op, ses_error *error)
-{
-    (void)ses__error_set(error, SES_STALE,
-                         "%s: the server that answered is behind the one before it: open another cursor",
-                         db->name);
-    if (error)
-        error->version = op->row.version;
-    return SES_STALE;
-}
-
 static int find_page(struct db *db, struct page_op *op, bool *full, ses_error *error)
 {
+    const struct range *range = &op->range;
     struct page_asked asked;
     struct query session;
     int code = ses__session_ask(&session, db, &op->session, &op->row, error);
 
     if (code != SES_OK)
         return code;
-    ask_page(&asked, db, op->row.id, op, error);
+    /* Walking forward, a range of times or of the newest begins at its oldest event. */
+    asked.seeks = op->first && !op->backward && (range->newest != INT64_MAX || range->since_us != INT64_MIN);
+    if (op->first && range->live)
+        ses__mark_rows_open(&asked.marks, db, op->row.id, MAX_SEQ, error);
+    open_events(&asked, db, op->row.id, op, !op->first && range->live ? op->live : NULL, error);
+    ses__range_rows_ask(&asked.events);
     ses__db_ask_last(db);
     code = ses__session_take(&session, &op->session, &op->row);
-    return code == SES_OK ? take_page(&asked, db, op, full, error) : code;
+    if (code != SES_OK)
+        return code;
+    ses__range_rows_take(&asked.events, op->row.id);
+    if (op->first)
+        code = begin_walk(&asked, db, op, error);
+    else if (ses__row_epoch(&op->row) != ses__row_epoch(op->session.known))
+        code = refuse_walk(op, "cut from the session", error);
+    else if (!op->backward && has_lost_events(op))
+        code = refuse_walk(op, "pruned", error);
+    return code == SES_OK ? take_events_of_page(&asked.events, op, full, error) : code;
 }
 
 /* A run of the job may be followed by another, which begins with the range as it was given. */
@@ -218,8 +158,13 @@ static int run_page(struct db *db, void *context, ses_error *error)
     ses__arena_reset(op->arena);
     op->events->count = 0;
     int code = find_page(db, op, &full, error);
-    if (is_behind(op, code))
-        return refuse_behind(db, op, error);
+    /* A replica that is behind the one of the last page has fewer events or none, or its log looks damaged. */
+    if ((code == SES_OK || code == SES_CORRUPT) && !op->first && op->row.version < op->session.known->version)
+        return ses__stale_at(
+            &op->row, error,
+            ses__error_set(error, SES_STALE,
+                           "%s: the server that answered is behind the one before it: open another cursor",
+                           db->name));
     if (code == SES_OK)
         shrink_range(op, full);
     return code;

@@ -3,34 +3,13 @@
 
 /* ---------------------------------------------------------------------------------------------- whole */
 
-static void ask_log(struct log_asked *asked, struct db *db, const struct session_row *row,
-                    const struct range *range, ses_error *error)
-{
-    if (range->live)
-        ses__mark_rows_open(&asked->marks, db, row->id, row->last_seq, error);
-    ses__range_rows_open(&asked->events, db, row->id, range, NULL, WALK_BACKWARD, error);
-    ses__range_rows_ask(&asked->events);
-}
-
 /* The newest come first, and the list is turned round. */
-static int take_events_of_snapshot(struct range_rows *walk, struct snapshot *snapshot,
-                                   const struct range *range, ses_error *error)
-{
-    const int64_t count = snapshot->row.event_count;
-    struct event_row event;
-    int code = ses__snapshot_begin_events(snapshot, range->newest < count ? range->newest : count, error);
-
-    ses__query_keep(&walk->rows.query, code);
-    while (ses__range_rows_next(walk, &event))
-        ses__query_keep(&walk->rows.query, ses__snapshot_add_event(snapshot, &event, error));
-    code = ses__range_rows_close(walk);
-    return code == SES_OK ? ses__snapshot_end_events(snapshot, error) : code;
-}
-
 static int take_log(struct log_asked *asked, struct db *db, struct snapshot *snapshot,
                     const struct range *range, ses_error *error)
 {
     const int64_t id = snapshot->row.id;
+    const int64_t count = snapshot->row.event_count;
+    struct event_row event;
     struct live live;
     int code = SES_OK;
 
@@ -43,9 +22,13 @@ static int take_log(struct log_asked *asked, struct db *db, struct snapshot *sna
         ses__range_rows_open(&asked->events, db, id, range, &live, WALK_BACKWARD, error);
     }
     if (code == SES_OK)
-        code = take_events_of_snapshot(&asked->events, snapshot, range, error);
+        code = ses__snapshot_begin_events(snapshot, range->newest < count ? range->newest : count, error);
+    ses__query_keep(&asked->events.rows.query, code);
+    while (ses__range_rows_next(&asked->events, &event))
+        ses__query_keep(&asked->events.rows.query, ses__snapshot_add_event(snapshot, &event, error));
+    code = ses__range_rows_close(&asked->events);
     ses__live_free(&live);
-    return code;
+    return code == SES_OK ? ses__snapshot_end_events(snapshot, error) : code;
 }
 
 static struct described described_of(struct snapshot *snapshot, const ses_key *key)
@@ -61,8 +44,12 @@ void ses__snapshot_ask(struct snapshot_asked *asked, struct db *db, struct snaps
 
     ses__details_of_ask(&asked->details, db, row->id ? &described : NULL, error);
     ses__state_of_session_ask(&asked->state, db, row, error);
-    if (!range->none)
-        ask_log(&asked->log, db, row, range, error);
+    if (range->none)
+        return;
+    if (range->live)
+        ses__mark_rows_open(&asked->log.marks, db, row->id, row->last_seq, error);
+    ses__range_rows_open(&asked->log.events, db, row->id, range, NULL, WALK_BACKWARD, error);
+    ses__range_rows_ask(&asked->log.events);
 }
 
 int ses__snapshot_take(struct snapshot_asked *asked, struct db *db, struct snapshot *snapshot,
@@ -116,34 +103,26 @@ int ses__door_get(struct storage *storage, struct get_op *op, ses_error *error)
 
 /* -------------------------------------------------------------------------------------------- refresh */
 
-/* Events were cut or redacted, so those that the snapshot has are read again, except pruned ones, which it keeps. If all of
- * them were cut or pruned, the two cannot be distinguished, and it starts again. */
-static int restart(struct event_rows *rows, struct db *db, struct advance *advance,
-                   const struct session_row *row, ses_error *error)
-{
-    const struct session_row *known = &advance->snapshot->row;
-    const struct event_list *events = &advance->snapshot->events;
-    const int64_t keep = row->base_seq <= known->last_seq ? row->base_seq : 0;
-    const int64_t first = events->count > 0 ? events->items[0]->seq : known->last_seq + 1;
-    const int code = ses__event_rows_close(rows);
-
-    ses__advance_restart(advance, keep);
-    ses__event_rows_open(rows, db, known->id, first > keep ? first : keep + 1, row->last_seq, WALK_FORWARD,
-                         error);
-    return code;
-}
-
-/* The events of the walk are of no use to a snapshot that begins again. */
 int ses__missed_take(struct event_rows *rows, struct db *db, struct advance *advance,
                      const struct session_row *row, ses_error *error)
 {
     const struct session_row *known = &advance->snapshot->row;
+    const struct event_list *events = &advance->snapshot->events;
     struct event_row event;
 
-    if (ses__row_epoch(row) != ses__row_epoch(known))
-        ses__query_keep(&rows->query, restart(rows, db, advance, row, error));
-    else if (row->base_seq > known->last_seq) /* events that are lacking were pruned */
+    if (ses__row_epoch(row) != ses__row_epoch(known)) {
+        /* Events were cut or redacted, so those that the snapshot has are read again, except pruned ones, which it
+         * keeps. If all of them were cut or pruned, the two cannot be distinguished, and it starts again. */
+        const int64_t keep = row->base_seq <= known->last_seq ? row->base_seq : 0;
+        const int64_t first = events->count > 0 ? events->items[0]->seq : known->last_seq + 1;
+        const int code = ses__event_rows_close(rows);
+        ses__advance_restart(advance, keep);
+        ses__event_rows_open(rows, db, known->id, first > keep ? first : keep + 1, row->last_seq,
+                             WALK_FORWARD, error);
+        ses__query_keep(&rows->query, code);
+    } else if (row->base_seq > known->last_seq) { /* events that are lacking were pruned */
         ses__advance_restart(advance, known->last_seq);
+    }
     while (ses__event_rows_next(rows, &event))
         ses__query_keep(&rows->query, ses__advance_read_event(advance, &event, error));
     return ses__event_rows_close(rows);
@@ -210,18 +189,6 @@ struct refresh_asked {
     struct details_of details;
 };
 
-/* `row` is as it was known where everything is asked ahead. */
-static void ask_refresh(struct refresh_asked *asked, struct db *db, const struct session_row *known,
-                        const struct session_row *row, ses_error *error)
-{
-    const struct described described = {.row = row};
-
-    if (ses__db_asks_ahead(db) || row->version != known->version)
-        ses__missed_ask(&asked->missed, db, known, INT64_MAX, error);
-    ses__scopes_ask(asked->scopes, db, known, error);
-    ses__details_of_ask(&asked->details, db, &described, error);
-}
-
 static int take_refresh(struct refresh_asked *asked, struct db *db, struct advance *advance,
                         const struct session_row *row, ses_error *error)
 {
@@ -246,6 +213,7 @@ static int run_refresh(struct db *db, void *context, ses_error *error)
     const struct session_row *known = &op->snapshot->row;
     struct refresh_asked asked;
     struct session_row row;
+    const struct described described = {.row = &row};
     struct query session;
 
     ses__advance_free(&op->advance); /* of an earlier run */
@@ -254,7 +222,11 @@ static int run_refresh(struct db *db, void *context, ses_error *error)
         code = ses__session_ask(&session, db, &op->session, &row, error);
     if (code != SES_OK)
         return code;
-    ask_refresh(&asked, db, known, &row, error);
+    /* `row` is as it was known where everything is asked ahead. */
+    if (ses__db_asks_ahead(db) || row.version != known->version)
+        ses__missed_ask(&asked.missed, db, known, INT64_MAX, error);
+    ses__scopes_ask(asked.scopes, db, known, error);
+    ses__details_of_ask(&asked.details, db, &described, error);
     ses__db_ask_last(db);
     code = ses__session_take(&session, &op->session, &row);
     if (code == SES_OK)

@@ -18,29 +18,23 @@ struct deleting {
     unsigned blamed;
 };
 
-static int drop_void(struct db *db, ses_error *error)
-{
-    bool is_there = false;
-    int code = ses__index_drop_void(db, error);
-
-    if (code == SES_OK)
-        code = ses__feature_find(db, USAGE_FEATURE, &is_there, error);
-    return code == SES_OK && !is_there ? ses__usage_drop(db, false, error) : code;
-}
-
 /* The tally cannot stay: its rows would be deleted with those of `derived`. So it goes first. */
 static int begin_deleting(const struct deleting *own, struct db *db, ses_error *error)
 {
     const struct erasure *erasure = own->erasure;
+    const bool drops =
+        !db->traits->only_owner_drops && (erasure->secure || erasure->drops_void) && !own->keeps_pages;
+    bool has_usage = true;
     int code = own->voids & BLAME_USAGE ? ses__usage_drop(db, own->keeps_pages, error)
                                         : ses__usage_drop_old(db, own->keeps_pages, error);
 
     if (code == SES_OK && own->voids & BLAME_WORDS)
         code = ses__index_void(db, error);
-    if (code == SES_OK && !db->traits->only_owner_drops && (erasure->secure || erasure->drops_void) &&
-        !own->keeps_pages)
-        code = drop_void(db, error);
-    return code;
+    if (code == SES_OK && drops)
+        code = ses__index_drop_void(db, error);
+    if (code == SES_OK && drops)
+        code = ses__feature_find(db, USAGE_FEATURE, &has_usage, error);
+    return code == SES_OK && !has_usage ? ses__usage_drop(db, false, error) : code;
 }
 
 /* Other jobs may use the connection after it. */

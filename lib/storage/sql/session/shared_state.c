@@ -87,39 +87,27 @@ int ses__door_get_shared(struct storage *storage, struct shared_get_op *op, ses_
 
 /* ------------------------------------------------------------------------------------------- changing */
 
-static bool sets_a_key(const struct delta *delta)
-{
-    bool sets = false;
-    for (size_t i = 0; i < delta->count; i++)
-        sets = sets || !delta->ops[i].removes;
-    return sets;
-}
-
-static int check_expected_keys(struct db *db, const struct shared_set_op *op, const struct session_row *owner,
-                               ses_error *error)
-{
-    const char *changed = NULL;
-    int code = ses__state_find_changed(db, op->expected, owner, &changed, error);
-
-    if (code == SES_OK && changed)
-        code = ses__error_set(
-            error, SES_STALE,
-            "the shared key \"%.200s\" has changed since the caller read it: read it again and compute the value again",
-            changed);
-    return code;
-}
-
 static int run_set_shared(struct db *db, void *context, ses_error *error)
 {
     const struct shared_set_op *op = context;
     struct session_row owner;
+    const char *changed = NULL;
+    bool needs_owner = op->makes_owner;
     int code = find_owner(db, op->app, op->user, false, &owner, error);
     bool found = code == SES_OK;
 
     if (code != SES_OK && code != SES_NOTFOUND)
         return code;
-    code = check_expected_keys(db, op, &owner, error); /* an owner that is not there has no rows */
-    if (code != SES_OK || (!found && !op->makes_owner && !sets_a_key(op->delta)))
+    /* An owner that is not there has no rows. */
+    code = ses__state_find_changed(db, op->expected, &owner, &changed, error);
+    if (code == SES_OK && changed)
+        code = ses__error_set(
+            error, SES_STALE,
+            "the shared key \"%.200s\" has changed since the caller read it: read it again and compute the value again",
+            changed);
+    for (size_t i = 0; i < op->delta->count; i++)
+        needs_owner = needs_owner || !op->delta->ops[i].removes;
+    if (code != SES_OK || (!found && !needs_owner))
         return code;
     if (!found)
         code = find_owner(db, op->app, op->user, true, &owner, error);
