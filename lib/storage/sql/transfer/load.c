@@ -9,7 +9,7 @@
 #include "storage/sql/rows/parts.h"
 #include "storage/sql/rows/words.h"
 
-/* ------------------------------------------------------------------------------------------- a new session */
+/* ------------------------------------------------------------------------------------------ a new session */
 
 /* Lines of versions before 0.3.0 have no number of origin. Then a fork gets that of the parent that it names,
  * if that is there and older. */
@@ -32,20 +32,11 @@ static int find_parents_origin(const struct load_run *run, int64_t *origin, ses_
     return code;
 }
 
-static int add_origin(const struct load_run *run, ses_error *error)
-{
-    int64_t origin = run->op->origin;
-    int code = origin == 0 && run->op->parent ? find_parents_origin(run, &origin, error) : SES_OK;
-
-    if (code == SES_OK && origin > 0)
-        code = ses__query_do(run->db, STATEMENT_ORIGIN_SET, error, VALUES(INT(run->row.id), INT(origin)));
-    return code;
-}
-
 static int add_head(struct load_run *run, ses_error *error)
 {
     const struct load_op *op = run->op;
     struct session_row *row = &run->row;
+    int64_t origin = op->origin;
     int code = ses__details_add(run->db, row, op->initial, &op->annotating, error);
 
     if (code == SES_OK && op->parent)
@@ -53,12 +44,14 @@ static int add_head(struct load_run *run, ses_error *error)
             run->db, STATEMENT_PARENT_SET, error,
             VALUES(INT(row->id), STRING(op->parent->user), STRING(op->parent->session), INT(op->parent_seq)));
     row->details |= op->parent ? DETAIL_PARENT : 0;
-    if (code == SES_OK)
-        code = add_origin(run, error);
+    if (code == SES_OK && origin == 0 && op->parent)
+        code = find_parents_origin(run, &origin, error);
+    if (code == SES_OK && origin > 0)
+        code = ses__query_do(run->db, STATEMENT_ORIGIN_SET, error, VALUES(INT(row->id), INT(origin)));
     return code == SES_OK ? ses__base_add(run->db, row->id, op->base, op->base_count, error) : code;
 }
 
-/* Beside one that is there it has no name until it is whole. */
+/* Beside a session of that name, the new one has no name until it is whole. */
 static int make_session(struct load_run *run, ses_error *error)
 {
     const struct load_op *op = run->op;
@@ -71,39 +64,25 @@ static int make_session(struct load_run *run, ses_error *error)
     return code == SES_OK ? add_head(run, error) : code;
 }
 
-/* --------------------------------------------------------------------------------------- one that is there */
+/* -------------------------------------------------------------------------------------- one that is there */
 
-static int refuse_difference(const struct load_run *run, const char *what, int64_t seq, ses_error *error)
-{
-    const ses_key *key = run->op->key;
-
-    if (seq > 0)
-        return ses__error_set(error, SES_EXISTS,
-                              "the session %.100s/%.100s/%.100s already exists, and is different: event %lld",
-                              key->app, key->user, key->session, (long long)seq);
-    return ses__error_set(error, SES_EXISTS,
-                          "the session %.100s/%.100s/%.100s already exists, and is different: the %s",
-                          key->app, key->user, key->session, what);
-}
-
-/* Copies the events that both sessions share. */
-static int copy_beginning(struct load_run *run, int64_t last, ses_error *error)
+/* Makes a session with the events that the known one shares, and removes that one if it is replaced. Its
+ * words and tokens can be in damaged tables. They are removed before more events are asked for, so that the
+ * load can go on without these tables. */
+static int begin_other(struct load_run *run, ses_error *error)
 {
     int64_t count = 0;
+    int code = make_session(run, error);
 
-    if (last == run->op->base_seq)
-        return SES_OK;
-    run->holder.event_count = run->known.event_count;
-    run->holder.last_seq = run->known.last_seq;
-    return ses__events_copy(run->db, run->known.id, run->row.id, last, &count, error);
-}
-
-/* Its words and tokens can be in damaged tables. They are removed before more events are asked for, so that the
- * load can go on without these tables. */
-static int remove_known(struct load_run *run, ses_error *error)
-{
+    if (code == SES_OK && run->shared_seq != run->op->base_seq) {
+        run->holder.event_count = run->known.event_count;
+        run->holder.last_seq = run->known.last_seq;
+        code = ses__events_copy(run->db, run->known.id, run->row.id, run->shared_seq, &count, error);
+    }
+    if (code != SES_OK || run->op->outcome != SES_LOADED_REPLACED)
+        return code;
     run->removes = true;
-    int code = ses__session_check_key(run->db, run->known.id, run->op->key, error);
+    code = ses__session_check_key(run->db, run->known.id, run->op->key, error);
     if (code == SES_OK)
         code = ses__session_remove(run->db, &run->known, error);
     if (code == SES_OK && run->db->removed_words)
@@ -112,47 +91,43 @@ static int remove_known(struct load_run *run, ses_error *error)
     return code;
 }
 
-static int begin_other(struct load_run *run, ses_error *error)
-{
-    int code = make_session(run, error);
-
-    if (code == SES_OK)
-        code = copy_beginning(run, run->shared_seq, error);
-    return code == SES_OK && run->op->outcome == SES_LOADED_REPLACED ? remove_known(run, error) : code;
-}
-
-/* The known session is another one from here on; up to event `last` it is not. */
+/* The known session is the same up to event `last`, and another one from there on: `what` differs, or event
+ * `seq`. */
 static int part_from_known(struct load_run *run, const char *what, int64_t last, int64_t seq,
                            ses_error *error)
 {
+    const ses_key *key = run->op->key;
+
     run->matches = false;
-    if (!(run->op->flags & (SES_LOAD_REPLACE | SES_LOAD_RENAME)))
-        return refuse_difference(run, what, seq, error);
+    if (!(run->op->flags & (SES_LOAD_REPLACE | SES_LOAD_RENAME))) {
+        if (seq > 0)
+            return ses__error_set(
+                error, SES_EXISTS,
+                "the session %.100s/%.100s/%.100s already exists, and is different: event %lld", key->app,
+                key->user, key->session, (long long)seq);
+        return ses__error_set(error, SES_EXISTS,
+                              "the session %.100s/%.100s/%.100s already exists, and is different: the %s",
+                              key->app, key->user, key->session, what);
+    }
     run->op->outcome = run->op->flags & SES_LOAD_REPLACE ? SES_LOADED_REPLACED : SES_LOADED_RENAMED;
     run->shared_seq = last;
     return begin_other(run, error);
 }
 
-/* Artifacts that the known session lacks are like events that it lacks. */
-static int compare_known_artifacts(struct load_run *run, const char **difference, ses_error *error)
-{
-    bool has_others = false;
-    int code = ses__load_compare_artifacts(run, run->known.user_id, run->op->key->session, &has_others,
-                                           &run->adds_artifacts, error);
-
-    if (has_others || (run->adds_artifacts && !(run->op->flags & SES_LOAD_UPDATE)))
-        *difference = "artifacts";
-    return code;
-}
-
 static int begin_known(struct load_run *run, ses_error *error)
 {
     const char *difference = NULL;
+    bool has_others = false;
     bool *annotates = run->op->flags & SES_LOAD_FOLLOW ? &run->annotates : NULL;
     int code = ses__load_compare_head(run, &run->known, &difference, annotates, error);
 
-    if (code == SES_OK && !difference && run->op->artifacts)
-        code = compare_known_artifacts(run, &difference, error);
+    if (code == SES_OK && !difference && run->op->artifacts) {
+        code = ses__load_compare_artifacts(run, run->known.user_id, run->op->key->session, &has_others,
+                                           &run->adds_artifacts, error);
+        /* Artifacts that the known session lacks are like events that it lacks. */
+        if (has_others || (run->adds_artifacts && !(run->op->flags & SES_LOAD_UPDATE)))
+            difference = "artifacts";
+    }
     if (code != SES_OK)
         return code;
     if (difference)
@@ -161,14 +136,6 @@ static int begin_known(struct load_run *run, ses_error *error)
     ses__event_rows_open(&run->walk, run->db, run->known.id, run->op->base_seq + 1, run->known.last_seq,
                          WALK_FORWARD, error);
     return SES_OK;
-}
-
-/* Its columns too, which may be copied. */
-static bool is_same_event(const struct event_row *known, const struct event_row *row)
-{
-    return known->seq == row->seq && known->time_us == row->time_us && known->high_us == row->high_us &&
-           ses__span_is(known->id, row->id) && ses__span_is(known->invocation_id, row->invocation_id) &&
-           ses__span_is(known->body, row->body);
 }
 
 static void extend_known(struct load_run *run)
@@ -180,61 +147,32 @@ static void extend_known(struct load_run *run)
     run->op->outcome = SES_LOADED_UPDATED;
 }
 
-/* The known session has no more events: it may be the beginning of what comes. */
-static int go_on_after_known(struct load_run *run, const struct event_row *row, int64_t before,
-                             ses_error *error)
-{
-    bool can = (run->op->flags & SES_LOAD_UPDATE) && row->seq > run->known.last_seq;
-
-    if (!can)
-        return part_from_known(run, "number of events", before, 0, error);
-    extend_known(run);
-    return SES_OK;
-}
-
-/* Holds the event against the next of the known session. `before` is the one before it. */
+/* Compares the event with the next of the known session, and its columns too, which may be copied. `before`
+ * is the number of the event before it. If the known session has no more events, it may be the beginning of
+ * the loaded one. */
 static int match_with_known(struct load_run *run, const struct event_row *row, int64_t before,
                             ses_error *error)
 {
     struct event_row known;
     bool found = ses__event_rows_next(&run->walk, &known);
 
-    if (found && is_same_event(&known, row))
+    if (found && known.seq == row->seq && known.time_us == row->time_us && known.high_us == row->high_us &&
+        ses__span_is(known.id, row->id) && ses__span_is(known.invocation_id, row->invocation_id) &&
+        ses__span_is(known.body, row->body))
         return SES_OK;
     int code = ses__event_rows_close(&run->walk);
     run->walk.empty = true;
     if (code != SES_OK)
         return code;
-    return found ? part_from_known(run, "events", before, row->seq, error)
-                 : go_on_after_known(run, row, before, error);
-}
-
-/* ------------------------------------------------------------------------------------------------- events */
-
-static int number_event(struct load_run *run, struct event_row *row, ses_error *error)
-{
-    if (row->seq == 0)
-        row->seq = run->times.seq + 1;
-    if (row->seq <= run->times.seq)
-        return ses__error_set(error, SES_INVALID, "its number is %lld, but the one before it is %lld",
-                              (long long)row->seq, (long long)run->times.seq);
-    if (row->seq > MAX_SEQ)
-        return ses__error_set(error, SES_LIMIT, "its number is above 2^32 - 1");
-    if (run->count >= run->op->max_events)
-        return ses__error_set(error, SES_LIMIT, "the session has more events than max_session_events allows");
+    if (found)
+        return part_from_known(run, "events", before, row->seq, error);
+    if (!(run->op->flags & SES_LOAD_UPDATE) || row->seq <= run->known.last_seq)
+        return part_from_known(run, "number of events", before, 0, error);
+    extend_known(run);
     return SES_OK;
 }
 
-static int date_event(const struct load_run *run, struct event_row *row, ses_error *error)
-{
-    if (row->high_us == INT64_MIN)
-        row->high_us = ses__update_times_after(&run->times, row->seq, row->time_us);
-    return ses__update_times_allow(&run->times, row->seq, row->time_us, row->high_us) &&
-                   row->high_us <= TIMESTAMP_MAX
-               ? SES_OK
-               : ses__error_set(error, SES_INVALID,
-                                "the update time after it does not follow from the times before it");
-}
+/* ------------------------------------------------------------------------------------------------- events */
 
 static int store_loaded(struct load_run *run, const struct event_row *row, ses_error *error)
 {
@@ -251,12 +189,23 @@ static int take_event(struct load_run *run, struct event_draft *draft, ses_error
 {
     struct event_row *row = &draft->row;
     const int64_t before = run->times.seq;
-    int code = number_event(run, row, error);
 
-    if (code == SES_OK)
-        code = date_event(run, row, error);
-    if (code == SES_OK)
-        code = ses__replay_delta(&run->replay, &draft->delta, row->seq, error);
+    if (row->seq == 0)
+        row->seq = before + 1;
+    if (row->seq <= before)
+        return ses__error_set(error, SES_INVALID, "its number is %lld, but the one before it is %lld",
+                              (long long)row->seq, (long long)before);
+    if (row->seq > MAX_SEQ)
+        return ses__error_set(error, SES_LIMIT, "its number is above 2^32 - 1");
+    if (run->count >= run->op->max_events)
+        return ses__error_set(error, SES_LIMIT, "the session has more events than max_session_events allows");
+    if (row->high_us == INT64_MIN)
+        row->high_us = ses__update_times_after(&run->times, row->seq, row->time_us);
+    if (!ses__update_times_allow(&run->times, row->seq, row->time_us, row->high_us) ||
+        row->high_us > TIMESTAMP_MAX)
+        return ses__error_set(error, SES_INVALID,
+                              "the update time after it does not follow from the times before it");
+    int code = ses__replay_delta(&run->replay, &draft->delta, row->seq, error);
     if (code != SES_OK)
         return code;
     ses__update_times_pass(&run->times, row->seq, row->high_us);
@@ -324,23 +273,8 @@ static int end_match(struct load_run *run, ses_error *error)
     return code;
 }
 
-/* Names the loaded session as the known one, which was removed, or otherwise. */
-static int settle_name(struct load_run *run, ses_error *error)
-{
-    struct load_op *op = run->op;
-    int code = SES_OK;
-
-    if (op->outcome == SES_LOADED_RENAMED) {
-        code = ses__load_find_name(run, error);
-        op->events = op->outcome == SES_LOADED_EQUAL ? 0 : run->count; /* all are in the new session */
-    }
-    if (code != SES_OK || (op->outcome != SES_LOADED_REPLACED && op->outcome != SES_LOADED_RENAMED))
-        return code;
-    return ses__change_one(run->db, STATEMENT_SESSION_NAME, "sessions", error,
-                           VALUES(INT(run->row.id), STRING(op->name)));
-}
-
-/* Above the versions of all sessions that were deleted; where it is ours that goes on, no event of it was cut. */
+/* Above the versions of all sessions that were deleted; where it is ours that goes on, no event of it was
+ * cut. */
 static int settle_version(struct load_run *run, int64_t last_seq, ses_error *error)
 {
     const struct load_op *op = run->op;
@@ -387,8 +321,14 @@ static int finish(struct load_run *run, ses_error *error)
 
     if (code == SES_OK && run->matches)
         code = end_match(run, error);
-    if (code == SES_OK && run->row.id)
-        code = settle_name(run, error);
+    if (code == SES_OK && run->row.id && op->outcome == SES_LOADED_RENAMED) {
+        code = ses__load_find_name(run, error);
+        op->events = op->outcome == SES_LOADED_EQUAL ? 0 : run->count; /* all are in the new session */
+    }
+    if (code == SES_OK && run->row.id &&
+        (op->outcome == SES_LOADED_REPLACED || op->outcome == SES_LOADED_RENAMED))
+        code = ses__change_one(run->db, STATEMENT_SESSION_NAME, "sessions", error,
+                               VALUES(INT(run->row.id), STRING(op->name)));
     if (code == SES_OK && op->outcome == SES_LOADED_EQUAL)
         return run->row.id || run->staged > 0 ? LOAD_UNDONE : SES_OK;
     if (code == SES_OK && run->extends && run->annotates)
@@ -399,18 +339,6 @@ static int finish(struct load_run *run, ses_error *error)
 }
 
 /* ------------------------------------------------------------------------------------------------ the job */
-
-static int replay_begin(struct load_run *run, ses_error *error)
-{
-    const struct load_op *op = run->op;
-    int code = ses__replay_init(&run->replay, run->db->allocator, op->seed, false, error);
-
-    if (code == SES_OK && op->base_seq == 0)
-        code = ses__replay_initial(&run->replay, op->initial, error);
-    for (size_t i = 0; i < op->base_count && code == SES_OK; i++)
-        code = ses__replay_put(&run->replay, op->base[i].name, op->base[i].value, op->base[i].seq, error);
-    return code;
-}
 
 static int load_session(struct load_run *run, ses_error *error)
 {
@@ -442,7 +370,11 @@ static int run_load(struct db *db, void *context, ses_error *error)
     if (run->db) /* it runs again */
         ses__replay_free(&run->replay);
     *run = (struct load_run){.db = db, .op = op, .repeatable = true, .walk = {.empty = true}};
-    int code = replay_begin(run, error);
+    int code = ses__replay_init(&run->replay, db->allocator, op->seed, false, error);
+    if (code == SES_OK && op->base_seq == 0)
+        code = ses__replay_initial(&run->replay, op->initial, error);
+    for (size_t i = 0; i < op->base_count && code == SES_OK; i++)
+        code = ses__replay_put(&run->replay, op->base[i].name, op->base[i].value, op->base[i].seq, error);
     db->blamed = 0;
     db->removed_words = false;
     ses__update_times_begin(&run->times, op->created_us, op->base_seq, op->parent ? op->parent_seq : 0);
@@ -511,8 +443,9 @@ static int make_void(struct storage *storage, struct load_op *op)
     return code;
 }
 
-/* A load cannot be begun again, as a deletion is (storage/sql/session/run_delete.c), once its events were asked for.
- * It goes on after those that came. The bytes of artifacts cannot be asked for again: then the next call succeeds. */
+/* A load cannot be begun again, as a deletion is (storage/sql/session/run_delete.c), once its events were
+ * asked for. It goes on after those that came. The bytes of artifacts cannot be asked for again: then the
+ * next call succeeds. */
 int ses__door_load(struct storage *storage, struct load_op *op, ses_error *error)
 {
     struct load_run run = {.op = op};

@@ -46,14 +46,15 @@ SESLITE_PRIVATE int ses__load_compare_head(struct load_run *run, const struct se
                                            const char **difference, bool *annotates, ses_error *error);
 /* Gives the known session the title, labels and expiry that were loaded. `row` is brought up to date. */
 SESLITE_PRIVATE int ses__load_annotate(struct load_run *run, struct session_row *row, ses_error *error);
-/* The same for what is known when all events have come. */
+/* Compares the columns that are known when all events have come. */
 SESLITE_PRIVATE const char *ses__load_compare_end(const struct load_run *run, const struct session_row *row);
 /* Sets the operation's name to one that is free, or finds what was made there already: SES_LOADED_EQUAL. */
 SESLITE_PRIVATE int ses__load_find_name(struct load_run *run, ses_error *error);
 /* ---- load_artifacts.c */
 /* Stores what comes where nobody sees it: under a name that no session has. */
 SESLITE_PRIVATE int ses__load_stage_artifacts(struct load_run *run, int64_t user_id, ses_error *error);
-/* Compares what came with the artifacts of a session: does it have others, does it lack some? */
+/* Compares the loaded artifacts with those of a session: has_others, that it has other ones; lacks, that it
+ * lacks some. */
 SESLITE_PRIVATE int ses__load_compare_artifacts(struct load_run *run, int64_t user_id, const char *session,
                                                 bool *has_others, bool *lacks, ses_error *error);
 /* Gives what came to the session, in the place of what it has. */

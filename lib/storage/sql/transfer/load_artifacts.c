@@ -51,31 +51,26 @@ static int stage_bytes(const struct artifact_stage *stage, const struct artifact
                : code;
 }
 
-static int stage_artifact(const struct artifact_stage *stage, struct artifact_row *row, ses_error *error)
-{
-    struct staging_name name;
-    const struct artifact_owner staged = staged_of(&name, stage->user_id);
-    bool found = false;
-    int code =
-        ses__blob_begin(stage->db, stage->user_id, row, stage->now_us, &row->content_id, &found, error);
-
-    if (code == SES_OK)
-        code = stage_bytes(stage, row, found, error);
-    return code == SES_OK ? ses__artifact_add(stage->db, &staged, row, error) : code;
-}
-
 static int stage_all(const struct artifact_stage *stage, int64_t *count, ses_error *error)
 {
     const struct artifact_source *source = stage->source;
+    struct staging_name name;
+    const struct artifact_owner staged = staged_of(&name, stage->user_id);
 
     for (*count = 0;; (*count)++) {
         struct artifact_row row;
+        bool found = false;
         int code = ses__db_wait_anew(stage->db, source->next(source->context, &row, error));
         if (code != 1)
             return code;
         if (*count == 0)
             ses__db_lock(stage->db, SCOPE_USER, stage->user_id, true);
-        code = stage_artifact(stage, &row, error);
+        code =
+            ses__blob_begin(stage->db, stage->user_id, &row, stage->now_us, &row.content_id, &found, error);
+        if (code == SES_OK)
+            code = stage_bytes(stage, &row, found, error);
+        if (code == SES_OK)
+            code = ses__artifact_add(stage->db, &staged, &row, error);
         if (code != SES_OK)
             return code;
     }
@@ -93,7 +88,7 @@ int ses__load_stage_artifacts(struct load_run *run, int64_t user_id, ses_error *
 
 /* -------------------------------------------------------------------------------------------- comparing */
 
-/* Does `left` have one that `right` lacks, or has in another way? */
+/* `has`: `left` has one that `right` lacks, or has in another way. */
 static int has_unlike(struct db *db, const struct artifact_owner *left, const struct artifact_owner *right,
                       struct span name, bool *has, ses_error *error)
 {
@@ -120,8 +115,8 @@ int ses__load_compare_artifacts(struct load_run *run, int64_t user_id, const cha
 
 /* --------------------------------------------------------------------------------------------- settling */
 
-/* Gives what was staged to its owner, in the place of those with that name (without a pointer: all). In an update these are
- * among them. */
+/* Gives the staged artifacts to their owner, in place of those with that name (without a pointer: all). In an
+ * update these are among them. */
 static int settle(struct db *db, const struct artifact_owner *owner, struct span name, int outcome,
                   int64_t *stored, ses_error *error)
 {
@@ -138,28 +133,22 @@ static int settle(struct db *db, const struct artifact_owner *owner, struct span
                : code;
 }
 
-/* The name may have artifacts even if no session has it. */
-static int refuse_strays(struct load_run *run, ses_error *error)
-{
-    const struct load_op *op = run->op;
-    bool has_others = false;
-    bool lacks = false;
-    int code = ses__load_compare_artifacts(run, run->row.user_id, op->name, &has_others, &lacks, error);
-
-    return code == SES_OK && has_others
-               ? ses__error_set(
-                     error, SES_EXISTS,
-                     "artifacts of the session %.100s/%.100s/%.100s already exist, and are different",
-                     op->key->app, op->key->user, op->name)
-               : code;
-}
-
 int ses__load_settle_artifacts(struct load_run *run, ses_error *error)
 {
     struct load_op *op = run->op;
     const struct artifact_owner owner = {run->row.user_id, ses__span_of(op->name)};
-    int code = op->flags & SES_LOAD_REPLACE ? SES_OK : refuse_strays(run, error);
+    bool has_others = false;
+    bool lacks = false;
+    int code = SES_OK;
 
+    /* The name may have artifacts even if no session has it. */
+    if (!(op->flags & SES_LOAD_REPLACE))
+        code = ses__load_compare_artifacts(run, run->row.user_id, op->name, &has_others, &lacks, error);
+    if (code == SES_OK && has_others)
+        code =
+            ses__error_set(error, SES_EXISTS,
+                           "artifacts of the session %.100s/%.100s/%.100s already exist, and are different",
+                           op->key->app, op->key->user, op->name);
     op->artifacts->stored = run->staged;
     return code == SES_OK && (run->staged > 0 || op->flags & SES_LOAD_REPLACE)
                ? settle(run->db, &owner, any_name, op->outcome, &op->artifacts->stored, error)

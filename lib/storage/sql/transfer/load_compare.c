@@ -16,24 +16,6 @@ static bool same_text(const char *left, const char *right)
     return left && right ? strcmp(left, right) == 0 : left == right;
 }
 
-static bool same_labels(const struct annotations *own, const struct annotating *loaded)
-{
-    bool same = own->label_count == loaded->label_count;
-
-    for (size_t i = 0; i < own->label_count && same; i++)
-        same = strcmp(own->labels[i].name, loaded->labels[i].name) == 0 &&
-               strcmp(own->labels[i].value, loaded->labels[i].value) == 0;
-    return same;
-}
-
-static bool same_parent(const struct snapshot *own, const struct load_op *op)
-{
-    if (!own->parent || !op->parent)
-        return own->parent == op->parent;
-    return strcmp(own->parent->user, op->parent->user) == 0 &&
-           strcmp(own->parent->session, op->parent->session) == 0 && own->parent_seq == op->parent_seq;
-}
-
 static int read_known_details(struct load_run *run, const struct session_row *row, struct snapshot *own,
                               ses_error *error)
 {
@@ -49,25 +31,38 @@ static int read_known_details(struct load_run *run, const struct session_row *ro
 
 static const char *compare_annotations(const struct load_op *op, const struct snapshot *own)
 {
-    return own->row.expires_us != op->expires_us                      ? "expiry"
-           : !same_text(own->annotations.title, op->annotating.title) ? "title"
-           : !same_labels(&own->annotations, &op->annotating)         ? "labels"
-                                                                      : NULL;
+    const ses_label *labels = own->annotations.labels;
+    bool same = own->annotations.label_count == op->annotating.label_count;
+
+    if (own->row.expires_us != op->expires_us)
+        return "expiry";
+    if (!same_text(own->annotations.title, op->annotating.title))
+        return "title";
+    for (size_t i = 0; i < op->annotating.label_count && same; i++)
+        same = strcmp(labels[i].name, op->annotating.labels[i].name) == 0 &&
+               strcmp(labels[i].value, op->annotating.labels[i].value) == 0;
+    return same ? NULL : "labels";
 }
 
 static int compare_details(struct load_run *run, const struct session_row *row, const char **difference,
                            bool *annotates, ses_error *error)
 {
+    const struct load_op *op = run->op;
     struct snapshot own;
     int code = read_known_details(run, row, &own, error);
 
     if (code == SES_OK) {
-        *difference = compare_annotations(run->op, &own);
+        *difference = compare_annotations(op, &own);
         if (*difference && annotates) {
             *annotates = true;
             *difference = NULL;
         }
-        if (!*difference && !same_parent(&own, run->op))
+        const bool same_parent = own.parent && op->parent
+                                     ? strcmp(own.parent->user, op->parent->user) == 0 &&
+                                           strcmp(own.parent->session, op->parent->session) == 0 &&
+                                           own.parent_seq == op->parent_seq
+                                     : own.parent == op->parent;
+        if (!*difference && !same_parent)
             *difference = "parent";
     }
     ses__snapshot_free(&own);
@@ -121,22 +116,7 @@ int ses__load_annotate(struct load_run *run, struct session_row *row, ses_error 
 
 /* ----------------------------------------------------------------------------------------------- state */
 
-static int compare_initial(struct load_run *run, const struct session_row *row, const char **difference,
-                           ses_error *error)
-{
-    const struct span loaded = run->op->initial;
-    struct arena arena;
-    struct span own;
-
-    ses__arena_init(&arena, run->db->allocator);
-    int code = ses__log_initial(run->db, row->id, &arena, &own, error);
-    if (code == SES_OK && (own.ptr && loaded.ptr ? !ses__span_is(own, loaded) : own.ptr != loaded.ptr))
-        *difference = "initial state";
-    ses__arena_free(&arena);
-    return code;
-}
-
-/* The values that were loaded, and how many of them the stored ones are so far. */
+/* The values that were loaded, and the number of stored ones that were compared with them. */
 struct base_comparison {
     const struct load_op *op;
     size_t count;
@@ -155,29 +135,31 @@ static int compare_base_value(void *context, const struct base_value *value, ses
     return SES_OK;
 }
 
-static int compare_base(struct load_run *run, const struct session_row *row, const char **difference,
-                        ses_error *error)
-{
-    struct base_comparison it = {.op = run->op, .differs = row->base_seq != run->op->base_seq};
-    int code = ses__base_visit_all(run->db, row, compare_base_value, &it, error);
-
-    if (code == SES_OK && (it.differs || it.count != run->op->base_count))
-        *difference = "base";
-    return code;
-}
-
 int ses__load_compare_head(struct load_run *run, const struct session_row *row, const char **difference,
                            bool *annotates, ses_error *error)
 {
+    const struct load_op *op = run->op;
+    struct base_comparison base = {.op = op, .differs = row->base_seq != op->base_seq};
+    struct arena arena;
+    struct span initial;
     int code = SES_OK;
 
-    *difference = row->created_us != run->op->created_us ? "time of creation" : NULL;
+    *difference = row->created_us != op->created_us ? "time of creation" : NULL;
     if (!*difference)
         code = compare_details(run, row, difference, annotates, error);
-    if (code == SES_OK && !*difference)
-        code = compare_initial(run, row, difference, error);
-    if (code == SES_OK && !*difference)
-        code = compare_base(run, row, difference, error);
+    if (code == SES_OK && !*difference) {
+        ses__arena_init(&arena, run->db->allocator);
+        code = ses__log_initial(run->db, row->id, &arena, &initial, error);
+        if (code == SES_OK && (initial.ptr && op->initial.ptr ? !ses__span_is(initial, op->initial)
+                                                              : initial.ptr != op->initial.ptr))
+            *difference = "initial state";
+        ses__arena_free(&arena);
+    }
+    if (code == SES_OK && !*difference) {
+        code = ses__base_visit_all(run->db, row, compare_base_value, &base, error);
+        if (code == SES_OK && (base.differs || base.count != op->base_count))
+            *difference = "base";
+    }
     return code;
 }
 
@@ -242,7 +224,7 @@ int ses__load_check_state(struct load_run *run, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------- names */
 
-/* Under so many other names a different session may be there already. */
+/* The number of other names under which a different session may be there already. */
 enum { MAX_RENAMES = 10000 };
 
 /* NAME~2, NAME~3 ...: cut so that it stays an id. */
@@ -258,7 +240,7 @@ static void write_other_name(char *to, const char *name, int number)
     memcpy(to + len, suffix, strlen(suffix) + 1);
 }
 
-/* Is it what was made, under the name that it would get? */
+/* `same`: the other session is equal to the one that was made, under the name that it would get. */
 static int compare_with(struct load_run *run, const struct session_row *other, bool *same, ses_error *error)
 {
     const char *difference = ses__load_compare_end(run, other);

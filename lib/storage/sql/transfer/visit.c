@@ -7,7 +7,7 @@
 #include "storage/sql/rows/parts.h"
 #include "storage/sql/transfer/visit.h"
 
-/* So many sessions of a user are sorted at once. */
+/* The number of a user's sessions that are sorted at once. */
 enum { SESSIONS_AT_ONCE = 10000 };
 
 struct visit_run {
@@ -19,26 +19,12 @@ struct visit_run {
     struct arena initial;
 };
 
-/* --------------------------------------------------------------------------------------------- the format */
-
 static int note_base_artifact(void *context, const struct base_value *value, ses_error *error)
 {
     (void)value;
     (void)error;
     *(bool *)context = true;
     return SES_OK;
-}
-
-/* Looks for parts of the session that a reader of a lower format would leave out silently. */
-static int survey_session(struct visit_run *run, const struct session_row *row, ses_error *error)
-{
-    bool has = false;
-    const int code = row->base_seq > 0 && run->format < VISIT_FORMAT_BASE_ARTIFACTS
-                         ? ses__base_visit_artifacts(run->db, row, note_base_artifact, &has, error)
-                         : SES_OK;
-    if (has)
-        run->format = VISIT_FORMAT_BASE_ARTIFACTS;
-    return code;
 }
 
 /* ---------------------------------------------------------------------------------------- shared state */
@@ -105,11 +91,17 @@ static int visit_whole_session(struct visit_run *run, const ses_key *key, const 
     const struct visit_op *op = run->op;
     const struct store_visitor *visitor = op->visitor;
     struct visited_session session = {.key = *key};
+    bool has = false;
+    int code = SES_OK;
 
-    if (run->surveys)
-        return survey_session(run, row, error);
-    int code = read_visited_details(run, row, &session, error);
-
+    if (run->surveys) { /* looks for parts of the session that readers of a lower format would leave out */
+        if (row->base_seq > 0 && run->format < VISIT_FORMAT_BASE_ARTIFACTS)
+            code = ses__base_visit_artifacts(run->db, row, note_base_artifact, &has, error);
+        if (has)
+            run->format = VISIT_FORMAT_BASE_ARTIFACTS;
+        return code;
+    }
+    code = read_visited_details(run, row, &session, error);
     if (code == SES_OK)
         code = ses__db_wait_anew(run->db, visitor->session(op->context, &session, error));
     if (code == SES_OK && row->base_seq > 0)
@@ -124,7 +116,7 @@ static int visit_whole_session(struct visit_run *run, const ses_key *key, const 
     return code == SES_OK ? ses__db_wait_anew(run->db, visitor->session_end(op->context, error)) : code;
 }
 
-/* Passes over what is damaged, if that is asked for. The message gets names before it, which may be NULL. */
+/* Skips what is damaged if the caller wants that. The message gets names before it, which may be NULL. */
 static int pass_damage(const struct visit_run *run, const ses_key *key, int code, ses_error *error)
 {
     const struct visit_op *op = run->op;
@@ -159,23 +151,13 @@ static int visit_session(struct visit_run *run, const ses_key *key, const struct
     return code == SES_OK ? visit_whole_session(run, key, row, error) : pass_damage(run, key, code, error);
 }
 
-static int visit_listed(struct visit_run *run, const char *app, const struct session_row *row,
-                        struct span name, struct span user, ses_error *error)
-{
-    char user_text[SES_ID_MAX + 1];
-    char name_text[SES_ID_MAX + 1];
-
-    memcpy(user_text, user.ptr, user.len);
-    user_text[user.len] = '\0';
-    memcpy(name_text, name.ptr, name.len);
-    name_text[name.len] = '\0';
-    return visit_session(run, &(ses_key){app, user_text, name_text}, row, error);
-}
-
-/* So many of the app's sessions, or of a user's, after the place of the list, which moves on. */
+/* Visits a page of the app's sessions, or of a user's, after the position of the list, which moves on. */
 static int visit_page(struct visit_run *run, const char *app, struct list_query *list, int64_t *count,
                       ses_error *error)
 {
+    char user_text[SES_ID_MAX + 1];
+    char name_text[SES_ID_MAX + 1];
+    const ses_key key = {app, user_text, name_text};
     struct list_rows rows;
     struct session_row row;
     struct span name;
@@ -185,7 +167,11 @@ static int visit_page(struct visit_run *run, const char *app, struct list_query 
     row.id = 0;
     ses__list_rows_open(&rows, run->db, list, error);
     while (ses__list_rows_next(&rows, &row, &name, &user)) {
-        ses__query_keep(&rows.query, visit_listed(run, app, &row, name, user, error));
+        memcpy(user_text, user.ptr, user.len);
+        user_text[user.len] = '\0';
+        memcpy(name_text, name.ptr, name.len);
+        name_text[name.len] = '\0';
+        ses__query_keep(&rows.query, visit_session(run, &key, &row, error));
         (*count)++;
     }
     const int code = ses__query_end(&rows.query);
@@ -197,27 +183,6 @@ static int visit_page(struct visit_run *run, const char *app, struct list_query 
         return code;
     *count = list->limit;
     return pass_damage(run, &(ses_key){app, NULL, NULL}, code, error);
-}
-
-/* SQLite sorts those of a user in memory. */
-static int visit_sessions(struct visit_run *run, const char *app, struct list_query *list, ses_error *error)
-{
-    int64_t count = list->limit;
-    int code = SES_OK;
-
-    while (code == SES_OK && count == list->limit)
-        code = visit_page(run, app, list, &count, error);
-    return code;
-}
-
-static int visit_one_session(struct visit_run *run, ses_error *error)
-{
-    const struct visit_op *op = run->op;
-    const ses_key key = {op->app, op->user, op->session};
-    struct session_row row;
-    int code = ses__session_of(run->db, &(struct session_ref){&key, NULL}, &row, error);
-
-    return code == SES_OK ? visit_session(run, &key, &row, error) : code;
 }
 
 /* ------------------------------------------------------------------------------------------ users, apps */
@@ -241,35 +206,13 @@ static int visit_user(const struct visit_run *run, const char *app, const char *
     return code == SES_OK ? ses__visit_user_artifacts(run->db, op, id, error) : code;
 }
 
-static int visit_users(const struct visit_run *run, const char *app, int64_t app_id, ses_error *error)
-{
-    static const struct span all = {"", 0};
-    struct name_rows rows;
-    int64_t id = 0;
-
-    ses__name_rows_open(&rows, run->db, app_id, all, all, INT64_MAX, error);
-    while (ses__name_rows_next(&rows, &id))
-        ses__query_keep(&rows.query, visit_user(run, app, rows.last, id, error));
-    return ses__query_end(&rows.query);
-}
-
-static int find_asked_user(const struct visit_run *run, int64_t *id, ses_error *error)
-{
-    const struct visit_op *op = run->op;
-    struct user_row user = {0, 0};
-    int code = op->user ? ses__owner_find(run->db, op->app, op->user, &user, error) : SES_OK;
-
-    *id = user.id;
-    return code == SES_NOTFOUND
-               ? ses__error_set(error, SES_NOTFOUND, "the app \"%.100s\" has no user \"%.100s\"", op->app,
-                                op->user)
-               : code;
-}
-
 static int visit_owners(const struct visit_run *run, const char *app, int64_t app_id, int64_t user_id,
                         ses_error *error)
 {
+    static const struct span all = {"", 0};
     const struct visit_op *op = run->op;
+    struct name_rows rows;
+    int64_t id = 0;
     int code = ses__db_wait_anew(run->db, op->visitor->app(op->context, app, error));
 
     if (code == SES_OK)
@@ -277,7 +220,12 @@ static int visit_owners(const struct visit_run *run, const char *app, int64_t ap
             pass_damage(run, &(ses_key){app, NULL, NULL}, visit_shared(run, SCOPE_APP, app_id, error), error);
     if (code != SES_OK)
         return code;
-    return user_id ? visit_user(run, app, op->user, user_id, error) : visit_users(run, app, app_id, error);
+    if (user_id)
+        return visit_user(run, app, op->user, user_id, error);
+    ses__name_rows_open(&rows, run->db, app_id, all, all, INT64_MAX, error);
+    while (ses__name_rows_next(&rows, &id))
+        ses__query_keep(&rows.query, visit_user(run, app, rows.last, id, error));
+    return ses__query_end(&rows.query);
 }
 
 static int visit_app(struct visit_run *run, const char *app, int64_t app_id, ses_error *error)
@@ -290,23 +238,27 @@ static int visit_app(struct visit_run *run, const char *app, int64_t app_id, ses
                               .limit = op->user ? SESSIONS_AT_ONCE : INT64_MAX,
                               .from_start = true,
                               .filter = &all};
-    int code = find_asked_user(run, &list.user_id, error);
+    const ses_key key = {app, op->user, op->session};
+    struct user_row user = {0, 0};
+    struct session_row row;
+    int64_t count = list.limit;
+    int code = op->user ? ses__owner_find(run->db, app, op->user, &user, error) : SES_OK;
 
-    if (code == SES_OK && !op->only_sessions && !run->surveys)
-        code = visit_owners(run, app, app_id, list.user_id, error);
-    if (code != SES_OK)
-        return code;
-    return op->session ? visit_one_session(run, error) : visit_sessions(run, app, &list, error);
-}
-
-static int visit_one_app(struct visit_run *run, ses_error *error)
-{
-    struct user_row app;
-    const int code = ses__owner_find(run->db, run->op->app, NULL, &app, error);
-
+    list.user_id = user.id;
     if (code == SES_NOTFOUND)
-        return ses__error_set(error, code, "there is no app \"%.100s\"", run->op->app);
-    return code == SES_OK ? visit_app(run, run->op->app, app.app_id, error) : code;
+        code =
+            ses__error_set(error, SES_NOTFOUND, "the app \"%.100s\" has no user \"%.100s\"", app, op->user);
+    if (code == SES_OK && !op->only_sessions && !run->surveys)
+        code = visit_owners(run, app, app_id, user.id, error);
+    if (op->session) {
+        if (code == SES_OK)
+            code = ses__session_of(run->db, &(struct session_ref){&key, NULL}, &row, error);
+        return code == SES_OK ? visit_session(run, &key, &row, error) : code;
+    }
+    /* SQLite sorts those of a user in memory. */
+    while (code == SES_OK && count == list.limit)
+        code = visit_page(run, app, &list, &count, error);
+    return code;
 }
 
 static int visit_apps(struct visit_run *run, ses_error *error)
@@ -333,35 +285,37 @@ static int visit_apps(struct visit_run *run, ses_error *error)
 
 static int visit_asked(struct visit_run *run, ses_error *error)
 {
-    return run->op->app ? visit_one_app(run, error) : visit_apps(run, error);
-}
+    const char *name = run->op->app;
+    struct user_row app;
 
-/* The format must be known before the first line. Damage is for the walk itself to report. */
-static int survey_visit(struct visit_run *run, ses_error *error)
-{
-    run->format = VISIT_FORMAT_FIRST;
-    run->surveys = true;
-    int code = visit_asked(run, error);
-    run->surveys = false;
-    if (code == SES_CORRUPT) {
-        ses__error_clear(error);
-        code = SES_OK;
-    }
-    return code == SES_OK
-               ? ses__db_wait_anew(run->db, run->op->visitor->begin(run->op->context, run->format, error))
-               : code;
+    if (!name)
+        return visit_apps(run, error);
+    const int code = ses__owner_find(run->db, name, NULL, &app, error);
+    if (code == SES_NOTFOUND)
+        return ses__error_set(error, code, "there is no app \"%.100s\"", name);
+    return code == SES_OK ? visit_app(run, name, app.app_id, error) : code;
 }
 
 static int run_visit(struct db *db, void *context, ses_error *error)
 {
-    struct visit_run run = {.db = db, .op = context};
-    int code = ses__snapshot_init(&run.details, run.op->allocator, run.op->seed, error);
+    const struct visit_op *op = context;
+    struct visit_run run = {.db = db, .op = op, .format = VISIT_FORMAT_FIRST};
+    int code = ses__snapshot_init(&run.details, op->allocator, op->seed, error);
 
-    ses__arena_init(&run.initial, run.op->allocator);
+    ses__arena_init(&run.initial, op->allocator);
     if (code == SES_OK)
         code = ses__features_check(db, SES_UNSUPPORTED, error);
+    if (code == SES_OK) { /* the format must be known before the first line */
+        run.surveys = true;
+        code = visit_asked(&run, error);
+        run.surveys = false;
+        if (code == SES_CORRUPT) { /* the walk itself reports damage */
+            ses__error_clear(error);
+            code = SES_OK;
+        }
+    }
     if (code == SES_OK)
-        code = survey_visit(&run, error);
+        code = ses__db_wait_anew(db, op->visitor->begin(op->context, run.format, error));
     if (code == SES_OK)
         code = visit_asked(&run, error);
     ses__arena_free(&run.initial);

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "storage/sql/rows/parts.h"
 
-/* So many bytes are read with one query. */
+/* The bytes that one query reads. */
 enum { VISITED_AT_ONCE = 8 * CHUNK_BYTES };
 
 struct artifact_visit {
@@ -19,44 +19,30 @@ struct artifact_visit {
 
 /* ------------------------------------------------------------------------------------------------ bytes */
 
-static int visit_chunks(const struct artifact_visit *visit, int64_t offset, size_t len, ses_error *error)
-{
-    const struct visit_op *op = visit->op;
-    int code = SES_OK;
-
-    for (size_t at = 0; at < len && code == SES_OK; at += CHUNK_BYTES) {
-        const struct span chunk = {visit->bytes + at, len - at < CHUNK_BYTES ? len - at : CHUNK_BYTES};
-        code =
-            ses__db_wait_anew(visit->db, op->visitor->bytes(op->context, offset + (int64_t)at, chunk, error));
-    }
-    return code;
-}
-
-static int read_visited(const struct artifact_visit *visit, const struct blob_range *range, ses_error *error)
-{
-    struct query query;
-
-    ses__blob_open(&query, visit->db, visit->owner.user_id, range, error);
-    return ses__blob_read(&query, range, visit->bytes);
-}
-
 static int visit_bytes(struct artifact_visit *visit, const struct artifact_row *row, ses_error *error)
 {
+    const struct visit_op *op = visit->op;
     char hex[SHA256_HEX + 1];
     struct sha256 hash;
+    struct query query;
     int code = SES_OK;
 
-    if (!visit->bytes && !(visit->bytes = ses__memory_new(visit->op->allocator, VISITED_AT_ONCE)))
+    if (!visit->bytes && !(visit->bytes = ses__memory_new(op->allocator, VISITED_AT_ONCE)))
         return ses__error_nomem(error);
     ses__sha256_init(&hash);
     for (int64_t offset = 0; offset < row->size && code == SES_OK; offset += VISITED_AT_ONCE) {
         const int64_t left = row->size - offset;
         const struct blob_range range = {row, offset,
                                          left < VISITED_AT_ONCE ? (size_t)left : VISITED_AT_ONCE};
-        code = read_visited(visit, &range, error);
-        if (code == SES_OK) {
+        ses__blob_open(&query, visit->db, visit->owner.user_id, &range, error);
+        code = ses__blob_read(&query, &range, visit->bytes);
+        if (code == SES_OK)
             ses__sha256_add(&hash, visit->bytes, range.len);
-            code = visit_chunks(visit, offset, range.len, error);
+        for (size_t at = 0; at < range.len && code == SES_OK; at += CHUNK_BYTES) {
+            const struct span chunk = {visit->bytes + at,
+                                       range.len - at < CHUNK_BYTES ? range.len - at : CHUNK_BYTES};
+            code = ses__db_wait_anew(visit->db,
+                                     op->visitor->bytes(op->context, offset + (int64_t)at, chunk, error));
         }
     }
     ses__sha256_end(&hash, hex);
