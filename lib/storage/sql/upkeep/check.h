@@ -41,8 +41,8 @@ SESLITE_PRIVATE int ses__check_by(struct storage *storage, struct check_op *op, 
 /* Reports one. `seq` 0: of no event. */
 SESLITE_PRIVATE void ses__check_found(struct check *check, int kind, int64_t seq, const char *format, ...)
     FORMAT_PRINTF(4, 5);
-/* After a call with the check's error: damage becomes a problem of that kind (or of a page, where SQLite says so), and SES_OK
- * is returned. */
+/* After a call with the check's error: damage becomes a problem of that kind (or of a page, where SQLite says
+ * so), and SES_OK is returned. */
 SESLITE_PRIVATE int ses__check_settle(struct check *check, int code, int kind);
 /* Reports a version that leaves few after it. */
 SESLITE_PRIVATE void ses__check_version(struct check *check, const char *what, int64_t version);
@@ -53,13 +53,8 @@ SESLITE_PRIVATE int ses__check_begin(struct check *check, struct span app, struc
 /* ---- check_shared.c: apps and users, their names and their state */
 SESLITE_PRIVATE int ses__check_owners(struct check *check, enum scope scope);
 
-/* ---- check_artifact.c: the artifacts of a user */
+/* ---- check_artifact.c: the artifacts of a user, and their contents */
 SESLITE_PRIVATE int ses__check_artifacts(struct check *check, int64_t user_id);
-
-/* ---- check_content.c: their contents. `uses` is the sum of the weights of what the artifacts have. So nothing needs to be
- * counted for each content. */
-SESLITE_PRIVATE uint64_t ses__content_weight(const struct check *check, int64_t content_id);
-SESLITE_PRIVATE int ses__check_contents(struct check *check, int64_t user_id, uint64_t uses);
 
 /* ---- check_words.c: the index of words. It begins before all sessions, and ends after them. */
 SESLITE_PRIVATE int ses__check_words_begin(struct check *check);
@@ -79,7 +74,8 @@ SESLITE_PRIVATE int ses__check_log(struct check *check, const struct session_row
 
 /* The last operation on that name; NULL: there is none. */
 SESLITE_PRIVATE const struct delta_op *ses__delta_last(const struct delta *delta, struct span name);
-/* Reads the state that the session was created with, into the arena. `*ok`: it can be read; else that was reported. */
+/* Reads the state that the session was created with, into the arena. `*ok`: it can be read; else that was
+ * reported. */
 SESLITE_PRIVATE int ses__check_read_initial(struct check *check, int64_t session_id, struct arena *arena,
                                             struct span *initial, struct delta *delta, bool *ok);
 
@@ -100,30 +96,6 @@ SESLITE_PRIVATE int ses__check_usage_add(struct check *check, struct check_usage
                                          const struct event_row *event);
 /* When all were added. Reports a difference. */
 SESLITE_PRIVATE int ses__check_usage_compare(struct check *check, struct check_usage *usage,
-                                             const struct session_row *row);
-
-/* ---- check_marks.c: the marks that a log must have, found out from its events, and held against
- * the table */
-
-struct due_mark {
-    int64_t seq;
-    struct span invocation; /* of a rewind; without text: a compaction */
-};
-
-struct check_marks {
-    struct arena arena;
-    struct due_mark *items; /* in the order of the log */
-    size_t count;
-    size_t capacity;
-    struct runs runs; /* of all events, by which it is known where an invocation begins */
-};
-
-SESLITE_PRIVATE void ses__check_marks_init(struct check_marks *marks, const ses_allocator *allocator);
-SESLITE_PRIVATE void ses__check_marks_free(struct check_marks *marks);
-/* The next event that has a mark. False: out of memory. */
-SESLITE_PRIVATE bool ses__check_marks_add(struct check_marks *marks, int64_t seq, struct span rewinds_before);
-/* When all were added. Reports the first that differs. */
-SESLITE_PRIVATE int ses__check_marks_compare(struct check *check, struct check_marks *marks,
                                              const struct session_row *row);
 
 #endif

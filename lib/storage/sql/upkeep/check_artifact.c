@@ -1,13 +1,202 @@
-/* Artifacts, as a check looks at them: what their rows say, and whether each has contents. */
+/* Artifacts, as a check looks at them: their rows, and their contents, which must have as many uses as they
+ * say, and bytes of their hash. */
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sha256/sha256.h"
 #include "base/utf8.h"
 #include "model/event/artifacts.h"
 #include "model/event/timestamp.h"
 #include "storage/sql/rows/artifact.h"
 #include "storage/sql/rows/parts.h"
 #include "storage/sql/upkeep/check.h"
+
+/* ------------------------------------------------------------------------------------------ contents */
+
+enum { CHUNKS_AT_ONCE = 16 };
+
+/* A save writes for an hour at most. Older pieces were left by a save that was killed. */
+#define LEFT_OVER_US (6 * HOUR_US)
+
+static uint64_t content_weight(const struct check *check, int64_t content_id)
+{
+    return ses__hash_keyed(&check->op->seed, (struct span){(const char *)&content_id, sizeof content_id});
+}
+
+/* A walk over the contents of a user: first those that have a hash, in its order, then those that are being
+ * written. */
+struct checked_content {
+    int64_t user_id;
+    /* The uses by artifacts, less the uses that contents record: 0 at the end, or some are wrong. */
+    uint64_t uses_left;
+    bool found; /* false: there is no other */
+    int64_t id;
+    int64_t size;
+    int64_t uses;
+    int64_t written_us;
+    bool is_written; /* all of it, so that it has a hash */
+    bool has_hash;   /* which can be one */
+    char hash[SES_ID_MAX + 1];
+    size_t hash_len;
+};
+
+static void content_fault(struct check *check, const struct checked_content *content, const char *fault)
+{
+    ses__check_found(check, SES_PROBLEM_ARTIFACT, 0, "content number %lld %s", (long long)content->id, fault);
+}
+
+/* Chunks from `*number` on. False: there are no more that are sound. */
+static bool check_some_chunks(struct check *check, const struct checked_content *content, int64_t *number,
+                              struct sha256 *hash, int *code)
+{
+    struct query query;
+    bool sound = true;
+    int count = 0;
+
+    ses__query_open(&query, check->db, STATEMENT_CHECK_CHUNKS, &check->error,
+                    VALUES(INT(content->id), INT(*number), INT(CHUNKS_AT_ONCE)));
+    while (sound && ses__query_row(&query)) {
+        const struct span bytes = ses__query_bytes(&query, 1);
+        const int64_t left = content->size - *number * CHUNK_BYTES;
+        sound = bytes.ptr && left > 0 && ses__query_int(&query, 0) == *number &&
+                (int64_t)bytes.len == (left < CHUNK_BYTES ? left : CHUNK_BYTES);
+        if (sound) {
+            ses__sha256_add(hash, bytes.ptr, bytes.len);
+            (*number)++;
+            count++;
+        }
+    }
+    *code = ses__query_end(&query);
+    if (*code == SES_OK && !sound)
+        ses__check_found(check, SES_PROBLEM_ARTIFACT, 0,
+                         "content number %lld: chunk %lld is missing, has the wrong size, or is one too many",
+                         (long long)content->id, (long long)*number);
+    return *code == SES_OK && sound && count == CHUNKS_AT_ONCE;
+}
+
+static int check_bytes(struct check *check, const struct checked_content *content)
+{
+    const int64_t before = check->op->problems;
+    char hex[SHA256_HEX + 1];
+    struct sha256 hash;
+    int64_t number = 0;
+    int code = SES_OK;
+
+    ses__sha256_init(&hash);
+    while (check_some_chunks(check, content, &number, &hash, &code))
+        ;
+    if (code != SES_OK || check->op->problems > before)
+        return ses__check_settle(check, code, SES_PROBLEM_ARTIFACT);
+    ses__sha256_end(&hash, hex);
+    if (number * CHUNK_BYTES < content->size)
+        content_fault(check, content, "has fewer chunks than its size says");
+    else if (content->has_hash && strcmp(hex, content->hash) != 0)
+        content_fault(check, content, "has bytes that do not have its hash");
+    return SES_OK;
+}
+
+static int check_content(struct check *check, struct checked_content *content)
+{
+    const char *const fault =
+        content->id <= 0 || content->size < 0 || content->size > LARGEST_ARTIFACT
+            ? "has a number or a size that cannot be"
+        : !ses__timestamp_holds(content->written_us) ? "has a time that cannot be"
+        : content->is_written && !content->has_hash  ? "has a hash that cannot be one"
+        : content->is_written && content->uses <= 0  ? "is used by no artifact"
+        : !content->is_written && content->uses != 0 ? "is used before all of it is written"
+        : !content->is_written && check->op->now_us - content->written_us > LEFT_OVER_US
+            ? "was left by a save that did not end: the next save of the user removes it"
+            : NULL;
+
+    content->uses_left -= (uint64_t)content->uses * content_weight(check, content->id);
+    if (!fault)
+        return check_bytes(check, content);
+    content_fault(check, content, fault);
+    return SES_OK;
+}
+
+/* Where the sum of all uses is wrong, each is counted. */
+static int recount_uses(struct check *check, struct checked_content *content)
+{
+    int64_t count = 0;
+    const int code = ses__query_number(check->db, STATEMENT_CHECK_USES, &count, &check->error,
+                                       VALUES(INT(content->user_id), INT(content->id)));
+
+    if (code == SES_OK && count != content->uses)
+        ses__check_found(check, SES_PROBLEM_ARTIFACT, 0,
+                         "content number %lld is used by %lld artifacts, and says that it is by %lld",
+                         (long long)content->id, (long long)count, (long long)content->uses);
+    return ses__check_settle(check, code, SES_PROBLEM_ARTIFACT);
+}
+
+static int read_next_content(struct check *check, struct checked_content *content)
+{
+    const int64_t after = content->id;
+    const struct checked_content from = *content; /* for the query */
+    const struct span last = {from.hash, from.hash_len};
+    const struct value *next = VALUES(INT(from.user_id), INT(after));
+    const struct value *next_written = VALUES(INT(from.user_id), TEXT(last));
+    struct query query;
+
+    ses__query_open(&query, check->db,
+                    content->is_written ? STATEMENT_CHECK_CONTENT_AFTER : STATEMENT_CHECK_UNFINISHED_AFTER,
+                    &check->error, content->is_written ? next_written : next);
+    content->found = ses__query_row(&query);
+    if (content->found) {
+        content->id = ses__query_int(&query, 0);
+        content->size = ses__query_int(&query, 2);
+        content->uses = ses__query_int(&query, 3);
+        content->written_us = ses__query_int(&query, 4);
+        const struct span hash = ses__query_text(&query, 1);
+        const bool ascends = content->is_written
+                                 ? hash.ptr && hash.len <= SES_ID_MAX && ses__span_order(last, hash) < 0
+                                 : !hash.ptr && content->id > after;
+        if (ascends && hash.ptr) {
+            memcpy(content->hash, hash.ptr, content->hash_len = hash.len);
+            content->hash[hash.len] = '\0';
+            content->has_hash =
+                hash.len == SHA256_HEX && strspn(content->hash, "0123456789abcdef") == SHA256_HEX;
+        }
+        if (!ascends && query.code == SES_OK)
+            query.code = ses__error_set(&check->error, SES_CORRUPT,
+                                        "the contents of user number %lld are out of order",
+                                        (long long)content->user_id);
+    }
+    const int code = ses__query_end(&query);
+    if (code != SES_OK)
+        content->found = false; /* the walk cannot continue */
+    return ses__check_settle(check, code, SES_PROBLEM_ARTIFACT);
+}
+
+static int walk_contents(struct check *check, struct checked_content *content, bool written,
+                         int (*look)(struct check *, struct checked_content *))
+{
+    content->is_written = written;
+    content->has_hash = false;
+    content->hash_len = 0;
+    content->id = INT64_MIN;
+    int code = read_next_content(check, content);
+    while (code == SES_OK && content->found && !check->ended) {
+        code = look(check, content);
+        if (code == SES_OK)
+            code = read_next_content(check, content);
+    }
+    return code;
+}
+
+static int check_contents(struct check *check, int64_t user_id, uint64_t uses)
+{
+    struct checked_content content = {.user_id = user_id, .uses_left = uses};
+    int code = walk_contents(check, &content, true, check_content);
+
+    if (code == SES_OK && !check->ended)
+        code = walk_contents(check, &content, false, check_content);
+    if (code == SES_OK && !check->ended && content.uses_left != 0)
+        code = walk_contents(check, &content, true, recount_uses);
+    return code;
+}
+
+/* ----------------------------------------------------------------------------------------- artifacts */
 
 enum { ARTIFACTS_AT_ONCE = 16 }; /* their metadata may be long */
 
@@ -88,7 +277,7 @@ static int check_artifact(struct artifact_walk *walk)
     else if (ses__artifact_check_kind(check->db, &walk->row, &check->error) != SES_OK)
         (void)ses__check_settle(check, SES_UNSUPPORTED, SES_PROBLEM_ARTIFACT);
     if (walk->row.hash.len > 0)
-        walk->uses += ses__content_weight(check, walk->row.content_id);
+        walk->uses += content_weight(check, walk->row.content_id);
     return SES_OK;
 }
 
@@ -133,5 +322,5 @@ int ses__check_artifacts(struct check *check, int64_t user_id)
     while (!check->ended && check_some_artifacts(&walk, &code))
         ;
     check->about.session = NULL;
-    return code == SES_OK && !check->ended ? ses__check_contents(check, user_id, walk.uses) : code;
+    return code == SES_OK && !check->ended ? check_contents(check, user_id, walk.uses) : code;
 }

@@ -1,4 +1,5 @@
-/* A session's log, as a check looks at it: each event against its text, and the own state against all of them. */
+/* A session's log, as a check looks at it: each event against its text, and the own state against all of
+ * them. */
 #include <string.h>
 
 #include "base/error.h"
@@ -9,12 +10,27 @@
 #include "storage/sql/upkeep/check.h"
 #include "storage/sql/rows/parts.h"
 
+/* The marks that the events of a log must have. */
+
+struct due_mark {
+    int64_t seq;
+    struct span invocation; /* of a rewind; without text: a compaction */
+};
+
+struct due_marks {
+    struct arena arena;
+    struct due_mark *items; /* in the order of the log */
+    size_t count;
+    size_t capacity;
+    struct runs runs; /* of all events, by which it is known where an invocation begins */
+};
+
 struct log_check {
     struct check *check;
     const struct session_row *row;
     struct update_times times;
     struct replay replay;
-    struct check_marks marks;
+    struct due_marks marks;
     struct check_usage usage;
     int64_t count;
     int64_t indexed; /* the last event whose words are in the index */
@@ -25,6 +41,53 @@ static bool is_same_span(struct span left, struct span right)
 {
     return !left.ptr == !right.ptr && left.len == right.len &&
            (left.len == 0 || memcmp(left.ptr, right.ptr, left.len) == 0);
+}
+
+/* ---------------------------------------------------------------------------------------------- marks */
+
+static bool add_due_mark(struct due_marks *marks, int64_t seq, struct span rewinds_before)
+{
+    struct due_mark mark = {.seq = seq};
+    bool ok = LIST_GROW(marks->arena.allocator, marks);
+
+    if (ok && rewinds_before.len > 0) {
+        mark.invocation = (struct span){
+            ses__arena_text(&marks->arena, rewinds_before.ptr, rewinds_before.len), rewinds_before.len};
+        ok = mark.invocation.ptr != NULL;
+    }
+    if (ok)
+        marks->items[marks->count++] = mark;
+    return ok;
+}
+
+static int compare_marks(struct check *check, struct due_marks *marks, const struct session_row *row)
+{
+    struct mark_rows rows;
+    struct mark_row mark;
+    size_t left = marks->count;
+    int64_t wrong = -1; /* the event whose mark is missing, or differs */
+
+    ses__runs_sort(&marks->runs);
+    ses__mark_rows_open(&rows, check->db, row->id, MAX_SEQ, &check->error);
+    while (wrong < 0 && ses__mark_rows_next(&rows, &mark)) {
+        const struct due_mark *due = left > 0 ? &marks->items[left - 1] : NULL;
+        const bool rewinds = due && due->invocation.ptr;
+        const int64_t first = rewinds ? ses__runs_first(&marks->runs, due->invocation) : 0;
+        if (due && mark.seq == due->seq && mark.kind == (rewinds ? MARK_REWIND : MARK_COMPACTION) &&
+            mark.target == (first < due->seq ? first : 0))
+            left--;
+        else
+            wrong = mark.seq;
+    }
+    int code = ses__query_end(&rows.query);
+    if (code == SES_OK && wrong < 0 && left > 0)
+        wrong = marks->items[left - 1].seq;
+    if (code == SES_OK && wrong >= 0)
+        ses__check_found(
+            check, SES_PROBLEM_MARK, wrong,
+            "event_marks does not mark the session's rewinds and compactions as the events have them, at event %lld or before it",
+            (long long)wrong);
+    return ses__check_settle(check, code, SES_PROBLEM_MARK);
 }
 
 /* ------------------------------------------------------------------------------------------ the beginning */
@@ -47,15 +110,6 @@ static bool has_temp_keys(const struct delta *delta)
     return has;
 }
 
-static int read_changes(struct span initial, struct arena *arena, struct delta *delta, ses_error *error)
-{
-    int code = ses__delta_read_text(initial, 0, arena, delta, error);
-
-    return code == SES_OK && has_temp_keys(delta)
-               ? ses__error_set(error, SES_CORRUPT, "it has a temp: key, which is never stored")
-               : code;
-}
-
 int ses__check_read_initial(struct check *check, int64_t session_id, struct arena *arena,
                             struct span *initial, struct delta *delta, bool *ok)
 {
@@ -63,7 +117,9 @@ int ses__check_read_initial(struct check *check, int64_t session_id, struct aren
     int code = ses__log_initial(check->db, session_id, arena, initial, &check->error);
 
     if (code == SES_OK && initial->ptr) {
-        code = read_changes(*initial, arena, delta, &check->error);
+        code = ses__delta_read_text(*initial, 0, arena, delta, &check->error);
+        if (code == SES_OK && has_temp_keys(delta))
+            code = ses__error_set(&check->error, SES_CORRUPT, "it has a temp: key, which is never stored");
         if (code != SES_OK && code != SES_NOMEM)
             ses__error_prefix(&check->error,
                               "the initial state of session number %lld: ", (long long)session_id);
@@ -95,23 +151,10 @@ static int replay_checked_value(void *context, const struct base_value *value, s
                : ses__error_set(error, SES_CORRUPT, "a row of base_state is none that the session can have");
 }
 
-static int read_base(struct log_check *log, const struct delta *created_with)
-{
-    struct check *check = log->check;
-    struct base_check base = {.log = log};
-    int code = ses__replay_init(&base.initial, check->db->allocator, check->op->seed, true, &check->error);
-
-    if (code == SES_OK)
-        code = ses__replay_delta(&base.initial, created_with, 0, &check->error);
-    if (code == SES_OK)
-        code = ses__base_visit_all(check->db, log->row, replay_checked_value, &base, &check->error);
-    ses__replay_free(&base.initial);
-    return code;
-}
-
 static int read_beginning(struct log_check *log)
 {
     struct check *check = log->check;
+    struct base_check base = {.log = log};
     struct arena arena;
     struct span initial = {NULL, 0};
     struct delta delta = {0};
@@ -119,8 +162,14 @@ static int read_beginning(struct log_check *log)
 
     ses__arena_init(&arena, check->db->allocator);
     int code = ses__check_read_initial(check, log->row->id, &arena, &initial, &delta, &ok);
-    if (ok)
-        code = read_base(log, &delta);
+    if (ok) {
+        code = ses__replay_init(&base.initial, check->db->allocator, check->op->seed, true, &check->error);
+        if (code == SES_OK)
+            code = ses__replay_delta(&base.initial, &delta, 0, &check->error);
+        if (code == SES_OK)
+            code = ses__base_visit_all(check->db, log->row, replay_checked_value, &base, &check->error);
+        ses__replay_free(&base.initial);
+    }
     if (ok && code == SES_OK && log->row->base_seq == 0)
         code = ses__replay_initial(&log->replay, initial, &check->error);
     log->broken = !ok || code != SES_OK;
@@ -131,21 +180,17 @@ static int read_beginning(struct log_check *log)
 
 /* ------------------------------------------------------------------------------------------- one event */
 
-static const char *find_difference(const struct event_draft *draft, const struct event_row *event)
-{
-    return !draft->has_id || !is_same_span(draft->row.id, event->id)       ? "id"
-           : !is_same_span(draft->row.invocation_id, event->invocation_id) ? "invocation_id"
-           : !is_same_span(draft->row.author, event->author)               ? "author"
-           : !is_same_span(draft->row.branch, event->branch)               ? "branch"
-           : !draft->has_time || draft->row.time_us != event->time_us      ? "time_us"
-                                                                           : NULL;
-}
-
 static int compare_draft(struct log_check *log, const struct event_draft *draft,
                          const struct event_row *event)
 {
     struct check *check = log->check;
-    const char *column = find_difference(draft, event);
+    const char *const column = !draft->has_id || !is_same_span(draft->row.id, event->id) ? "id"
+                               : !is_same_span(draft->row.invocation_id, event->invocation_id)
+                                   ? "invocation_id"
+                               : !is_same_span(draft->row.author, event->author)          ? "author"
+                               : !is_same_span(draft->row.branch, event->branch)          ? "branch"
+                               : !draft->has_time || draft->row.time_us != event->time_us ? "time_us"
+                                                                                          : NULL;
 
     if (column)
         ses__check_found(check, SES_PROBLEM_EVENT, event->seq,
@@ -156,7 +201,7 @@ static int compare_draft(struct log_check *log, const struct event_draft *draft,
                          "event %lld is partial, or has temp: keys, which are never stored",
                          (long long)event->seq);
     if ((draft->row.rewinds_before.len > 0 || draft->row.compacts) &&
-        !ses__check_marks_add(&log->marks, event->seq, draft->row.rewinds_before))
+        !add_due_mark(&log->marks, event->seq, draft->row.rewinds_before))
         return ses__error_nomem(&check->error);
     return SES_OK;
 }
@@ -181,21 +226,10 @@ static int read_event_text(struct log_check *log, const struct event_row *event)
     return code;
 }
 
-static int find_by_id(struct log_check *log, const struct event_row *event)
-{
-    struct check *check = log->check;
-    int64_t found = 0;
-    const int code = ses__event_find(check->db, log->row->id, event->id, &found, &check->error);
-
-    if (code == SES_OK && found != event->seq)
-        ses__check_found(check, SES_PROBLEM_INDEX, event->seq, "event %lld is not found by its id",
-                         (long long)event->seq);
-    return ses__check_settle(check, code, SES_PROBLEM_INDEX);
-}
-
 static int check_logged_event(struct log_check *log, const struct event_row *event)
 {
     struct check *check = log->check;
+    int64_t found = 0;
     int code = read_event_text(log, event);
 
     if (!ses__update_times_allow(&log->times, event->seq, event->time_us, event->high_us))
@@ -210,8 +244,13 @@ static int check_logged_event(struct log_check *log, const struct event_row *eve
         code = ses__check_usage_add(check, &log->usage, event);
     log->count++;
     ses__update_times_pass(&log->times, event->seq, event->high_us);
-    if (code == SES_OK && !check->trusts_indexes)
-        code = find_by_id(log, event);
+    if (code == SES_OK && !check->trusts_indexes) {
+        code = ses__event_find(check->db, log->row->id, event->id, &found, &check->error);
+        if (code == SES_OK && found != event->seq)
+            ses__check_found(check, SES_PROBLEM_INDEX, event->seq, "event %lld is not found by its id",
+                             (long long)event->seq);
+        code = ses__check_settle(check, code, SES_PROBLEM_INDEX);
+    }
     if (code == SES_OK && !log->broken)
         code =
             ses__check_settle(check, ses__replay_event(&log->replay, event, &check->error), SES_PROBLEM_BODY);
@@ -282,7 +321,7 @@ static int check_whole_log(struct log_check *log)
     if (code == SES_OK && !check->ended)
         code = compare_with_row(log);
     if (code == SES_OK && !check->ended && !log->broken)
-        code = ses__check_marks_compare(check, &log->marks, log->row);
+        code = compare_marks(check, &log->marks, log->row);
     if (code == SES_OK && !check->ended && !log->broken)
         code = ses__check_settle(
             check, ses__session_state_check(check->db, log->row, &log->replay.state, &check->error),
@@ -300,12 +339,15 @@ int ses__check_log(struct check *check, const struct session_row *row, int64_t i
     ses__arena_init(&log.usage.arena, allocator);
     ses__usage_tally_init(&log.usage.tally, allocator, check->op->seed);
     ses__update_times_begin(&log.times, row->created_us, row->base_seq, inherited);
-    ses__check_marks_init(&log.marks, allocator);
+    ses__arena_init(&log.marks.arena, allocator);
+    ses__runs_init(&log.marks.runs, allocator);
     int code = ses__replay_init(&log.replay, allocator, check->op->seed, false, &check->error);
     if (code == SES_OK)
         code = check_whole_log(&log);
     ses__replay_free(&log.replay);
-    ses__check_marks_free(&log.marks);
+    ses__memory_free(allocator, log.marks.items);
+    ses__arena_free(&log.marks.arena);
+    ses__runs_free(&log.marks.runs);
     ses__usage_tally_free(&log.usage.tally);
     ses__arena_free(&log.usage.arena);
     return code;

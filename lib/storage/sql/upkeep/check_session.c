@@ -36,7 +36,7 @@ static void check_times(struct check *check, const struct checked_session *sessi
         ses__check_found(check, SES_PROBLEM_TIME, 0, "the time of expiry cannot be");
 }
 
-/* Is the session found by its name? */
+/* Checks that the session is found by its name. */
 static int check_way(struct check *check, const struct checked_session *session)
 {
     const ses_key key = {check->about.app, check->about.user, check->about.session};
@@ -62,15 +62,6 @@ static int check_way(struct check *check, const struct checked_session *session)
 
 /* -------------------------------------------------------------------------------------------- details */
 
-static void check_title(struct check *check, struct checked_session *session, struct span title)
-{
-    if (!title.ptr)
-        return;
-    session->bits |= DETAIL_TITLE;
-    if (!ses__is_title(title))
-        ses__check_found(check, SES_PROBLEM_DETAIL, 0, "the title is empty, too long, or not valid UTF-8");
-}
-
 static void check_parent(struct check *check, struct checked_session *session, struct query *query)
 {
     const struct span user = ses__query_text(query, 1);
@@ -94,29 +85,24 @@ bool ses__check_is_object(struct span json)
            ses__json_finish(&reader);
 }
 
-static void check_more(struct check *check, struct span more)
-{
-    if (more.ptr && !ses__check_is_object(more))
-        ses__check_found(check, SES_PROBLEM_DETAIL, 0, "session_details.more is not a JSON object");
-}
-
-/* A number of origin is random, and positive. */
-static void check_origin(struct check *check, struct query *query)
-{
-    if (ses__query_type(query, 5) != SQL_NULL && ses__query_int(query, 5) <= 0)
-        ses__check_found(check, SES_PROBLEM_PARENT, 0, "session_details.origin is not a positive number");
-}
-
 static int check_details(struct check *check, struct checked_session *session)
 {
     struct query query;
 
     ses__query_open(&query, check->db, STATEMENT_CHECK_DETAILS, &check->error, VALUES(INT(session->row.id)));
     if (ses__query_row(&query)) {
-        check_title(check, session, ses__query_text(&query, 0));
+        const struct span title = ses__query_text(&query, 0);
+        if (title.ptr)
+            session->bits |= DETAIL_TITLE;
+        if (title.ptr && !ses__is_title(title))
+            ses__check_found(check, SES_PROBLEM_DETAIL, 0,
+                             "the title is empty, too long, or not valid UTF-8");
         check_parent(check, session, &query);
-        check_more(check, ses__query_text(&query, 4));
-        check_origin(check, &query);
+        const struct span more = ses__query_text(&query, 4);
+        if (more.ptr && !ses__check_is_object(more))
+            ses__check_found(check, SES_PROBLEM_DETAIL, 0, "session_details.more is not a JSON object");
+        if (ses__query_type(&query, 5) != SQL_NULL && ses__query_int(&query, 5) <= 0)
+            ses__check_found(check, SES_PROBLEM_PARENT, 0, "session_details.origin is not a positive number");
     }
     return ses__check_settle(check, ses__query_end(&query), SES_PROBLEM_DETAIL);
 }
@@ -142,46 +128,37 @@ static int check_own_labels(struct check *check, struct checked_session *session
     return ses__check_settle(check, code, SES_PROBLEM_LABEL);
 }
 
-static int check_own_lease(struct check *check, const struct checked_session *session)
-{
-    struct lease_row lease;
-    return ses__check_settle(check, ses__lease_find(check->db, session->row.id, &lease, &check->error),
-                             SES_PROBLEM_LEASE);
-}
-
 /* ---------------------------------------------------------------------------------------------- sessions */
 
 /* A later version may know more bits, which this one cannot check. */
 enum { KNOWN_DETAILS = DETAIL_PARENT | DETAIL_TITLE | DETAIL_LABELS };
 
-static int check_others(struct check *check, struct checked_session *session)
+/* Where numbers are out of bounds, the rest would only repeat it. */
+static int check_session(struct check *check, struct checked_session *session)
 {
-    int code = check_way(check, session);
+    const struct session_row *row = &session->row;
+    struct lease_row lease;
+    int code = ses__session_row_check(row, check->db, &check->error);
 
+    if (code != SES_OK)
+        return ses__check_settle(check, code, SES_PROBLEM_NUMBER);
+    ses__check_version(check, "the session is", row->version);
+    check_times(check, session);
+    code = check_way(check, session);
     if (code == SES_OK)
         code = check_details(check, session);
     if (code == SES_OK)
         code = check_own_labels(check, session);
-    if (code == SES_OK && session->bits != (session->row.details & KNOWN_DETAILS))
+    if (code == SES_OK && session->bits != (row->details & KNOWN_DETAILS))
         ses__check_found(
             check, SES_PROBLEM_DETAIL, 0,
             "sessions.details is %lld, and other tables hold a parent (1), a title (2) or labels (4): %lld",
-            (long long)session->row.details, (long long)session->bits);
-    return code == SES_OK ? check_own_lease(check, session) : code;
-}
-
-/* Where numbers are out of bounds, the rest would only repeat it. */
-static int check_session(struct check *check, struct checked_session *session)
-{
-    int code = ses__session_row_check(&session->row, check->db, &check->error);
-
-    if (code != SES_OK)
-        return ses__check_settle(check, code, SES_PROBLEM_NUMBER);
-    ses__check_version(check, "the session is", session->row.version);
-    check_times(check, session);
-    code = check_others(check, session);
+            (long long)row->details, (long long)session->bits);
+    if (code == SES_OK)
+        code = ses__check_settle(check, ses__lease_find(check->db, row->id, &lease, &check->error),
+                                 SES_PROBLEM_LEASE);
     return code == SES_OK && !check->ended
-               ? ses__check_log(check, &session->row, session->bits & DETAIL_PARENT ? session->parent_seq : 0)
+               ? ses__check_log(check, row, session->bits & DETAIL_PARENT ? session->parent_seq : 0)
                : code;
 }
 
@@ -213,27 +190,21 @@ static int read_next_session(struct check *check, struct checked_session *sessio
 }
 
 /* Sessions are checked in the order of their numbers, which show the progress if they are consecutive. */
-static int report_session_checked(struct check *check, int64_t session_id)
+int ses__check_sessions(struct check *check)
 {
     const struct check_op *op = check->op;
     const bool by_count = check->total > 0;
-
-    check->done++;
-    if (!op->progress || op->progress(op->progress_context, by_count ? check->done : session_id,
-                                      by_count ? check->total : check->last_session) == 0)
-        return SES_OK;
-    return ses__refuse_interrupted("the check", &check->error);
-}
-
-int ses__check_sessions(struct check *check)
-{
     struct checked_session session = {.row = {.id = INT64_MIN}};
     int code = read_next_session(check, &session);
 
     while (code == SES_OK && session.row.id != 0 && !check->ended) {
         code = check_session(check, &session);
-        if (code == SES_OK)
-            code = report_session_checked(check, session.row.id);
+        if (code == SES_OK) {
+            check->done++;
+            if (op->progress && op->progress(op->progress_context, by_count ? check->done : session.row.id,
+                                             by_count ? check->total : check->last_session) != 0)
+                code = ses__refuse_interrupted("the check", &check->error);
+        }
         if (code == SES_OK)
             code = read_next_session(check, &session);
     }

@@ -1,6 +1,7 @@
 /*
- * Apps and users, as a check looks at them: their names, their state, and what users have. A row of shared state says which event, or which
- * creation of a session, has set it last. Where that is still there, it must say the same.
+ * Apps and users, as a check looks at them: their names, their state, and the artifacts of users. A row of
+ * shared state says which event, or which creation of a session, has set it last. Where that is still there,
+ * it must say the same.
  */
 #include <string.h>
 
@@ -79,49 +80,30 @@ static int compare_shared_base(struct check *check, const struct shared_row *row
     return ses__check_settle(check, code, SES_PROBLEM_SHARED);
 }
 
-static int read_delta_of(struct check *check, const struct event_row *event, const struct shared_row *row)
-{
-    struct arena arena;
-    struct stored_event stored;
-
-    ses__arena_init(&arena, check->db->allocator);
-    ses__stored_event_init(&stored, &arena);
-    int code = ses__stored_event_read(&stored, event, STORED_DELTA, &check->error);
-    if (code == SES_OK)
-        compare_delta(check, row, &stored.delta, "the event that has set it");
-    ses__stored_event_free(&stored);
-    ses__arena_free(&arena);
-    return ses__check_settle(check, code, SES_PROBLEM_BODY);
-}
-
 /* An event that was cut has left its shared keys. */
 static int compare_event(struct check *check, const struct shared_row *row)
 {
     struct event_rows rows;
     struct event_row event;
+    struct arena arena;
+    struct stored_event stored;
 
     ses__event_rows_open(&rows, check->db, row->session_id, row->seq, row->seq, WALK_FORWARD_BODIES,
                          &check->error);
-    if (ses__event_rows_next(&rows, &event))
-        ses__query_keep(&rows.query, read_delta_of(check, &event, row));
+    if (ses__event_rows_next(&rows, &event)) {
+        ses__arena_init(&arena, check->db->allocator);
+        ses__stored_event_init(&stored, &arena);
+        int code = ses__stored_event_read(&stored, &event, STORED_DELTA, &check->error);
+        if (code == SES_OK)
+            compare_delta(check, row, &stored.delta, "the event that has set it");
+        ses__stored_event_free(&stored);
+        ses__arena_free(&arena);
+        ses__query_keep(&rows.query, ses__check_settle(check, code, SES_PROBLEM_BODY));
+    }
     return ses__check_settle(check, ses__event_rows_close(&rows), SES_PROBLEM_EVENT);
 }
 
-static int compare_source(struct check *check, const struct shared_row *row,
-                          const struct session_row *session)
-{
-    bool is_own =
-        session->app_id == row->app_id && (row->scope == SCOPE_APP || session->user_id == row->owner);
-
-    if (is_own && row->seq == 0)
-        return compare_creation(check, row);
-    if (is_own && row->seq <= session->last_seq)
-        return row->seq <= session->base_seq ? compare_shared_base(check, row) : compare_event(check, row);
-    contradict(check, row, "a session that could have set it");
-    return SES_OK;
-}
-
-/* A session that was deleted can say nothing any more; what is damaged about one is found with it. */
+/* A session that was deleted can say nothing any more. Damage to a session is found with it. */
 static int check_source(struct check *check, const struct shared_row *row)
 {
     struct session_row session;
@@ -133,31 +115,32 @@ static int check_source(struct check *check, const struct shared_row *row)
         return SES_OK;
     }
     int code = ses__session_by_id(check->db, row->session_id, &session, &check->error);
-    if (code == SES_OK)
-        return compare_source(check, row, &session);
-    return code == SES_NOTFOUND || code == SES_CORRUPT ? SES_OK : code;
+    if (code != SES_OK)
+        return code == SES_NOTFOUND || code == SES_CORRUPT ? SES_OK : code;
+    const bool is_own =
+        session.app_id == row->app_id && (row->scope == SCOPE_APP || session.user_id == row->owner);
+    if (is_own && row->seq == 0)
+        return compare_creation(check, row);
+    if (is_own && row->seq <= session.last_seq)
+        return row->seq <= session.base_seq ? compare_shared_base(check, row) : compare_event(check, row);
+    contradict(check, row, "a session that could have set it");
+    return SES_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------- the rows */
 
-static bool keep_shared_name(struct shared_row *row)
-{
-    const struct span prefix = ses__scope_prefix(row->scope);
-
-    if (!row->key.ptr || row->key.len > SES_ID_MAX)
-        return false;
-    memcpy(row->name, prefix.ptr, prefix.len);
-    memcpy(row->name + prefix.len, row->key.ptr, row->key.len);
-    row->name_len = prefix.len + row->key.len;
-    row->name[row->name_len] = '\0';
-    return true;
-}
-
 static int check_shared_row(struct check *check, struct shared_row *row)
 {
+    const struct span prefix = ses__scope_prefix(row->scope);
     int code = SES_OK;
 
-    if (!keep_shared_name(row) || !row->value.ptr)
+    if (row->key.ptr && row->key.len <= SES_ID_MAX) {
+        memcpy(row->name, prefix.ptr, prefix.len);
+        memcpy(row->name + prefix.len, row->key.ptr, row->key.len);
+        row->name_len = prefix.len + row->key.len;
+        row->name[row->name_len] = '\0';
+    }
+    if (!row->key.ptr || row->key.len > SES_ID_MAX || !row->value.ptr)
         code = ses__error_set(&check->error, SES_CORRUPT, "a shared key is too long, or has no value");
     if (code == SES_OK)
         code = ses__scope_check_name(name_of(row), &check->error);
@@ -167,15 +150,9 @@ static int check_shared_row(struct check *check, struct shared_row *row)
 }
 
 /* Rows that are out of order may have no end; SQLite's own check has said so then. */
-static bool ascends(struct shared_row *row, struct span key)
-{
-    const size_t prefix = ses__scope_prefix(row->scope).len;
-    const struct span last = {row->name + prefix, row->name_len - prefix};
-    return row->name_len == 0 || ses__span_order(last, key) < 0;
-}
-
 static int check_shared(struct check *check, struct shared_row *row)
 {
+    const size_t prefix = ses__scope_prefix(row->scope).len;
     struct query query;
 
     ses__query_open(&query, check->db,
@@ -186,7 +163,8 @@ static int check_shared(struct check *check, struct shared_row *row)
         row->value = ses__query_text(&query, 1);
         row->session_id = ses__query_int(&query, 2);
         row->seq = ses__query_int(&query, 3);
-        if (query.code == SES_OK && row->key.ptr && !ascends(row, row->key))
+        const struct span last = {row->name + prefix, row->name_len > 0 ? row->name_len - prefix : 0};
+        if (query.code == SES_OK && row->key.ptr && row->name_len > 0 && ses__span_order(last, row->key) >= 0)
             query.code = ses__error_set(&check->error, SES_CORRUPT, "rows of shared state are out of order");
         else if (query.code == SES_OK)
             query.code = check_shared_row(check, row);

@@ -1,38 +1,11 @@
-/* The index of words, as a check looks at it: it must hold the words of all events up to where it has come in each session, and
- * no others. */
+/* The index of words, as a check looks at it: it must hold the words of all events up to where it has come in
+ * each session, and no others. */
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "storage/sql/upkeep/check.h"
 
-/* ----------------------------------------------------------------------------------------- what it must hold */
-
-static void init_weights(struct word_weights *weights, const struct hash_seed *seed,
-                         const ses_allocator *allocator)
-{
-    *weights = (struct word_weights){.seed = seed};
-    ses__buffer_init(&weights->indexing.words, allocator);
-    ses__buffer_init(&weights->indexing.text, allocator);
-    ses__buffer_init(&weights->each, allocator);
-}
-
-static void free_weights(struct word_weights *weights)
-{
-    ses__buffer_free(&weights->each);
-    ses__buffer_free(&weights->indexing.text);
-    ses__buffer_free(&weights->indexing.words);
-}
-
-static bool next_indexed_word(struct span *text, struct span *word)
-{
-    const char *const blank = text->len > 0 ? memchr(text->ptr, ' ', text->len) : NULL;
-
-    *word = (struct span){text->ptr, blank ? (size_t)(blank - text->ptr) : text->len};
-    const size_t taken = word->len + (blank ? 1 : 0);
-    text->ptr += taken;
-    text->len -= taken;
-    return word->len > 0;
-}
+/* -------------------------------------------------------------------------------------- what it must hold */
 
 static int order_of_weights(const void *a, const void *b)
 {
@@ -63,9 +36,14 @@ static void add_each_once(struct word_weights *weights)
 /* The index has each word of an event once. */
 static void add_weights(struct word_weights *weights, int64_t session_id, int64_t seq, struct span text)
 {
-    struct span word;
+    const char *const end = text.ptr + text.len;
 
-    while (next_indexed_word(&text, &word)) {
+    for (const char *at = text.ptr; at < end;) {
+        const char *const blank = memchr(at, ' ', (size_t)(end - at));
+        const struct span word = {at, (size_t)((blank ? blank : end) - at)};
+        if (word.len == 0)
+            break;
+        at += word.len + (blank ? 1 : 0);
         const uint64_t weight = ses__word_weight(weights->seed, session_id, seq, word);
         ses__buffer_add(&weights->each, (const char *)&weight, sizeof weight);
     }
@@ -95,8 +73,10 @@ int ses__check_words_add(struct check *check, const struct session_row *row, con
 
 /* --------------------------------------------------------------------------------------------- all of it */
 
-static int find_checked_index(struct check *check)
+/* Without FTS5, or under row security, it cannot be looked at. */
+int ses__check_words_begin(struct check *check)
 {
+    const ses_allocator *allocator = check->db->allocator;
     bool has_feature = false;
     bool is_there = false;
     int code = ses__feature_find(check->db, WORDS_FEATURE, &has_feature, &check->error);
@@ -107,15 +87,12 @@ static int find_checked_index(struct check *check)
         ses__check_found(
             check, SES_PROBLEM_INDEX, 0,
             "the tables of the index of words are missing, or were changed: make it again, by ses_store_index with SES_INDEX_REBUILD");
-    return code == SES_OK ? ses__index_serves(check->db, &check->has_words, &check->error) : code;
-}
-
-/* Without FTS5, or under row security, it cannot be looked at. */
-int ses__check_words_begin(struct check *check)
-{
-    const int code = find_checked_index(check);
-
-    init_weights(&check->words, &check->op->seed, check->db->allocator);
+    if (code == SES_OK)
+        code = ses__index_serves(check->db, &check->has_words, &check->error);
+    check->words = (struct word_weights){.seed = &check->op->seed};
+    ses__buffer_init(&check->words.indexing.words, allocator);
+    ses__buffer_init(&check->words.indexing.text, allocator);
+    ses__buffer_init(&check->words.each, allocator);
     if (code != SES_UNSUPPORTED)
         return ses__check_settle(check, code, SES_PROBLEM_INDEX);
     check->has_words = false;
@@ -134,22 +111,21 @@ int ses__check_words_of(struct check *check, const struct session_row *row, int6
                : SES_OK;
 }
 
-static int compare_words(struct check *check)
-{
-    uint64_t found = 0;
-    const int code = check->db->engine->words->weigh(check->db, &check->op->seed, &found, &check->error);
-
-    if (code == SES_OK && found != check->words.sum)
-        ses__check_found(
-            check, SES_PROBLEM_INDEX, 0,
-            "the index of words does not hold the words of the events: make it again, by ses_store_index with SES_INDEX_REBUILD");
-    return ses__check_settle(check, code, SES_PROBLEM_INDEX);
-}
-
 int ses__check_words_end(struct check *check, int code)
 {
-    if (code == SES_OK && check->has_words && !check->ended)
-        code = compare_words(check);
-    free_weights(&check->words);
+    struct word_weights *words = &check->words;
+    uint64_t found = 0;
+
+    if (code == SES_OK && check->has_words && !check->ended) {
+        code = check->db->engine->words->weigh(check->db, words->seed, &found, &check->error);
+        if (code == SES_OK && found != words->sum)
+            ses__check_found(
+                check, SES_PROBLEM_INDEX, 0,
+                "the index of words does not hold the words of the events: make it again, by ses_store_index with SES_INDEX_REBUILD");
+        code = ses__check_settle(check, code, SES_PROBLEM_INDEX);
+    }
+    ses__buffer_free(&words->each);
+    ses__buffer_free(&words->indexing.text);
+    ses__buffer_free(&words->indexing.words);
     return code;
 }
