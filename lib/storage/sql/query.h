@@ -40,15 +40,14 @@ struct db {
     bool looks_first;   /* an event that may be there already is looked for before it is added */
     bool has_clock;     /* times are the application's, not the server's */
     bool removed_words; /* words were taken out of the index of words, where their bytes may still be */
-    unsigned
-        blamed; /* what is derived and may be to blame if the job under way fails (storage/sql/derived) */
+    unsigned blamed; /* derived data that may be to blame if the job under way fails (storage/sql/derived) */
     ses_erased *erased; /* of the job under way: counts what it removes; NULL: nobody asks */
 };
 
 /*
  * One run of a prepared statement. The first failure is kept in `code` and makes the rest do nothing, so only
- * ses__query_end needs looking at. Bound texts must live until then. A query whose rows are not needed after all may be
- * left as it is: the end of the job ends it.
+ * ses__query_end needs looking at. Bound texts must live until then. A query whose rows are not needed after
+ * all may be left as it is: the end of the job ends it.
  *
  *     ses__query_open(&query, db, STATEMENT_X, error, VALUES(INT(id), STRING(name)));
  *     while (ses__query_row(&query)) ...
@@ -69,8 +68,8 @@ static inline bool ses__db_asks_ahead(const struct db *db)
     return db->engine->ask_last != NULL;
 }
 
-/* After the last query that a job asks, before the answer is read: the transaction ends with it. A job that reads may ask
- * more all the same. */
+/* After the last query that a job asks, before the answer is read: the transaction ends with it. A job that
+ * reads may still ask more. */
 static inline void ses__db_ask_last(struct db *db)
 {
     if (db->engine->ask_last)
@@ -92,13 +91,14 @@ static inline int64_t ses__query_int(struct query *query, int column)
     return query->db->engine->int_of(query, column);
 }
 
-/* Borrowed until the next row; running out of memory is kept like any failure. Without a pointer: NULL, or a BLOB. */
+/* Borrowed until the next row; running out of memory is kept like any failure. Without a pointer: NULL, or a
+ * BLOB. */
 static inline struct span ses__query_text(struct query *query, int column)
 {
     return query->db->engine->text_of(query, column);
 }
 
-/* The same of a BLOB. Without a pointer: NULL, or a value of another type. */
+/* The bytes of a BLOB, borrowed in the same way. Without a pointer: NULL, or a value of another type. */
 static inline struct span ses__query_bytes(struct query *query, int column)
 {
     return query->db->engine->bytes_of(query, column);
@@ -109,7 +109,8 @@ static inline int ses__query_end(struct query *query)
     return query->db->engine->end(query);
 }
 
-/* Keeps what came of the work on a row. Anything but SES_OK ends the rows, and ses__query_end returns it. */
+/* Records the result of processing a row. Anything but SES_OK ends the rows, and ses__query_end
+ * returns it. */
 static inline void ses__query_keep(struct query *query, int code)
 {
     if (query->code == SES_OK)
@@ -128,8 +129,8 @@ struct value {
 #define INT(x) ((struct value){.type = SQL_INT, .number = (x)})
 /* NULL unless the condition is true. */
 #define INT_IF(condition, x) ((struct value){.type = (condition) ? SQL_INT : SQL_NULL, .number = (x)})
-/* The number of a session, a user or an app; 0: of the session that this transaction finds by its name, or of its owner.
- * Only where everything is asked for at once. */
+/* The number of a session, a user or an app; 0: of the session that this transaction finds by its name, or of
+ * its owner. Only where everything is asked for at once. */
 #define OWNER(id) INT_IF((id) != 0, (id))
 /* A span without a pointer is NULL. */
 #define TEXT(x) ((struct value){.type = SQL_TEXT, .text = (x)})
@@ -155,11 +156,12 @@ SESLITE_PRIVATE int ses__query_do(struct db *db, const struct statement *source,
 SESLITE_PRIVATE int ses__query_number(struct db *db, const struct statement *source, int64_t *number,
                                       ses_error *error, const struct value *values);
 
-/* To be called after a function of the application, which takes its time: that of waiting for others begins anew. (Where a
- * journal is used, readers keep what is written from the file.) Returns the code. */
+/* To be called after a function of the application, which takes its time: that of waiting for others begins
+ * anew. (Where a journal is used, readers keep what is written from the file.) Returns the code. */
 SESLITE_PRIVATE int ses__db_wait_anew(struct db *db, int code);
 
-/* How many rows the last statement has changed. -1: it failed, or one before it, and the end of the job says so. */
+/* The number of rows that the last statement has changed. -1: it failed, or one before it, and the end of the
+ * job says so. */
 static inline int64_t ses__db_changed(const struct db *db)
 {
     return db->engine->changed(db);

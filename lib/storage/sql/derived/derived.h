@@ -68,7 +68,7 @@ SESLITE_PRIVATE int ses__usage_look(struct db *db, enum derived_table *table, se
 SESLITE_PRIVATE int ses__usage_leave(struct db *db, int64_t session_id, ses_error *error);
 /* Drops the table that was made for "usage", the feature of version 0.2.0, if a file still has it. */
 SESLITE_PRIVATE int ses__usage_drop_old(struct db *db, bool keeps_pages, ses_error *error);
-/* The same of both tables. If `keeps_pages`, their pages are damaged: they are unlinked. */
+/* Drops both tables. If `keeps_pages`, their pages are damaged: they are unlinked. */
 SESLITE_PRIVATE int ses__usage_drop(struct db *db, bool keeps_pages, ses_error *error);
 
 /* Sessions with which a feature is behind: the first few after the number `after`. */
@@ -81,7 +81,7 @@ struct behind {
 };
 SESLITE_PRIVATE int ses__behind_find(struct db *db, const struct behind *behind, struct session_ids *ids,
                                      ses_error *error);
-/* How many events there are in all to which it has not come. */
+/* The number of events in all that the feature has yet to read. */
 SESLITE_PRIVATE int ses__derived_lag(struct db *db, const char *what, int64_t *events, ses_error *error);
 
 /* How far it has come in a session. */
@@ -117,8 +117,8 @@ struct derived_feature {
     int (*make)(struct db *db, bool keeps_pages, ses_error *error);
     int (*drop)(struct db *db, bool keeps_pages, ses_error *error);
     derive_events *advance;
-    int (*end)(struct db *db,
-               ses_error *error); /* after some sessions, in their transaction; NULL: nothing */
+    /* After some sessions, in their transaction; NULL: nothing. */
+    int (*end)(struct db *db, ses_error *error);
 };
 
 #endif

@@ -9,25 +9,23 @@ static bool begins_with(struct span text, const char *beginning, size_t len)
 
 /* SQLite keeps the SQL without the semicolon. When a table is altered, it edits the columns, so up to the
  * first comma the SQL stays as it was. A server keeps none. */
-static enum derived_table table_of(struct query *query, const char *made)
-{
-    const struct span sql = ses__query_text(query, 0);
-    const size_t len = strcspn(made, ";");
-
-    if (ses__query_type(query, 0) == SQL_NULL)
-        return query->db->traits->keeps_table_sql ? TABLE_FOREIGN : TABLE_SOUND;
-    if (sql.len == len && begins_with(sql, made, len))
-        return TABLE_SOUND;
-    return begins_with(sql, made, strcspn(made, ",") + 1) ? TABLE_CHANGED : TABLE_FOREIGN;
-}
-
 int ses__table_look(struct db *db, const char *name, const char *made, enum derived_table *table,
                     ses_error *error)
 {
+    const size_t len = strcspn(made, ";");
     struct query query;
 
     ses__query_open(&query, db, STATEMENT_TABLE_SQL, error, VALUES(STRING(name)));
-    *table = ses__query_row(&query) ? table_of(&query, made) : TABLE_MISSING;
+    *table = TABLE_MISSING;
+    if (ses__query_row(&query)) {
+        const struct span sql = ses__query_text(&query, 0);
+        if (ses__query_type(&query, 0) == SQL_NULL)
+            *table = db->traits->keeps_table_sql ? TABLE_FOREIGN : TABLE_SOUND;
+        else if (sql.len == len && begins_with(sql, made, len))
+            *table = TABLE_SOUND;
+        else
+            *table = begins_with(sql, made, strcspn(made, ",") + 1) ? TABLE_CHANGED : TABLE_FOREIGN;
+    }
     return ses__query_end(&query);
 }
 

@@ -4,7 +4,7 @@
 #include "model/event/timestamp.h"
 #include "storage/sql/rows/parts.h"
 
-/* Contents to which nothing was written for so long are abandoned. Their writer gives up earlier. */
+/* Contents to which nothing was written for this time are abandoned. Their writer gives up earlier. */
 #define ABANDONED_US (2 * HOUR_US)
 
 /* -------------------------------------------------------------------------------------------- the rows */
@@ -43,22 +43,10 @@ void ses__artifact_after_open(struct artifact_rows *rows, struct db *db, const s
                     VALUES(INT(owner->user_id), TEXT(owner->session), TEXT(name), INT(version)));
 }
 
-static bool is_hash(struct span text)
-{
-    return text.ptr && text.len == SHA256_HEX && strspn(text.ptr, "0123456789abcdef") >= SHA256_HEX;
-}
-
-static bool is_sound(struct query *query, const struct artifact_row *row)
-{
-    return ses__is_id(row->name) && row->version >= 0 && row->version <= MAX_ARTIFACT_VERSION &&
-           row->created_us >= TIMESTAMP_MIN && row->created_us <= TIMESTAMP_MAX && row->kind >= 0 &&
-           row->kind <= INT32_MAX && row->content_id > 0 && ses__query_type(query, 8) == SQL_INT &&
-           row->size >= 0 && row->size <= LARGEST_ARTIFACT && is_hash(row->hash);
-}
-
 bool ses__artifact_rows_next(struct artifact_rows *rows, struct artifact_row *row)
 {
     struct query *query = &rows->query;
+    const struct span *hash = &row->hash;
 
     if (!ses__query_row(query))
         return false;
@@ -74,7 +62,13 @@ bool ses__artifact_rows_next(struct artifact_rows *rows, struct artifact_row *ro
                                  .hash = ses__query_text(query, 9)};
     if (query->source == STATEMENT_ARTIFACT_FIND)
         row->address = ses__query_bytes(query, 10);
-    if (query->code == SES_OK && !is_sound(query, row))
+    const bool is_sound = ses__is_id(row->name) && row->version >= 0 &&
+                          row->version <= MAX_ARTIFACT_VERSION && row->created_us >= TIMESTAMP_MIN &&
+                          row->created_us <= TIMESTAMP_MAX && row->kind >= 0 && row->kind <= INT32_MAX &&
+                          row->content_id > 0 && ses__query_type(query, 8) == SQL_INT && row->size >= 0 &&
+                          row->size <= LARGEST_ARTIFACT && hash->ptr && hash->len == SHA256_HEX &&
+                          strspn(hash->ptr, "0123456789abcdef") >= SHA256_HEX;
+    if (query->code == SES_OK && !is_sound)
         ses__query_keep(
             query, ses__error_set(query->error, SES_CORRUPT,
                                   "%s: an artifact of user number %lld has an impossible row, or no contents",
@@ -169,16 +163,6 @@ void ses__blob_find(struct query *query, struct db *db, int64_t user_id, const s
     ses__query_open(query, db, STATEMENT_CONTENT_FIND, error, VALUES(OWNER(user_id), STRING(blob->hash)));
 }
 
-/* SES_NOTFOUND (without a message) when the user has no such bytes. */
-static int take_blob(struct query *query, const struct blob *blob, int64_t *id)
-{
-    const bool found = ses__query_row(query);
-    if (found)
-        *id = ses__query_int(query, 0);
-    const bool is_it = found && *id > 0 && ses__query_int(query, 1) == blob->size;
-    return ses__end_found(query, found, is_it, "content");
-}
-
 int ses__blob_add_chunks(struct db *db, int64_t id, int64_t first, struct span bytes, ses_error *error)
 {
     int code = SES_OK;
@@ -192,8 +176,8 @@ int ses__blob_add_chunks(struct db *db, int64_t id, int64_t first, struct span b
     return code;
 }
 
-/* Without a hash: one that is being written, whose number is needed at once. Else a server is not waited for: 0 stands for the
- * content that was added last. */
+/* Without a hash: a content that is being written, whose number is needed at once. Otherwise a server is not
+ * waited for: 0 stands for the content that was added last. */
 static int add_blob(struct db *db, int64_t user_id, const char *hash, int64_t size, int64_t now_us,
                     int64_t *id, ses_error *error)
 {
@@ -251,27 +235,26 @@ static int check_written(struct db *db, int code, ses_error *error)
                : code;
 }
 
-static int finish_blob(struct db *db, int64_t user_id, const struct blob *blob, ses_error *error)
-{
-    const int code = ses__query_do(db, STATEMENT_CONTENT_FINISH, error,
-                                   VALUES(INT(blob->written_id), INT(user_id), STRING(blob->hash)));
-    return check_written(db, code, error);
-}
-
 int ses__blob_take_found(struct query *query, int64_t user_id, const struct blob *blob, int64_t now_us,
                          int64_t *id)
 {
     struct db *db = query->db;
     ses_error *error = query->error;
-    int code = take_blob(query, blob, id);
+    const bool found = ses__query_row(query);
 
+    if (found)
+        *id = ses__query_int(query, 0);
+    const bool is_it = found && *id > 0 && ses__query_int(query, 1) == blob->size;
+    int code = ses__end_found(query, found, is_it, "content");
     if (code == SES_OK)
         return ses__blob_share(db, user_id, *id, error);
     if (code != SES_NOTFOUND)
         return code;
     if (!blob->bytes) {
         *id = blob->written_id;
-        return finish_blob(db, user_id, blob, error);
+        code = ses__query_do(db, STATEMENT_CONTENT_FINISH, error,
+                             VALUES(INT(*id), INT(user_id), STRING(blob->hash)));
+        return check_written(db, code, error);
     }
     code = add_blob(db, user_id, blob->hash, blob->size, now_us, id, error);
     return code == SES_OK
@@ -310,24 +293,6 @@ int ses__blob_drop(struct db *db, int64_t user_id, int64_t id, ses_error *error)
     return code;
 }
 
-/* As many bytes as the chunk must have. */
-static int64_t chunk_size(const struct artifact_row *row, int64_t number)
-{
-    const int64_t left = row->size - number * CHUNK_BYTES;
-    return left < CHUNK_BYTES ? left : CHUNK_BYTES;
-}
-
-/* Copies what of the chunk is within the bytes that are read. */
-static void copy_chunk(struct span chunk, int64_t number, int64_t offset, size_t len, char *buffer)
-{
-    const int64_t begin = number * CHUNK_BYTES;
-    const int64_t from = offset > begin ? offset - begin : 0;
-    const int64_t end = offset + (int64_t)len - begin;
-    const int64_t to = end < (int64_t)chunk.len ? end : (int64_t)chunk.len;
-
-    memcpy(buffer + (begin + from - offset), chunk.ptr + from, (size_t)(to - from));
-}
-
 static int64_t last_chunk(const struct blob_range *range)
 {
     return (range->offset + (int64_t)range->len - 1) / CHUNK_BYTES;
@@ -344,17 +309,24 @@ void ses__blob_open(struct query *query, struct db *db, int64_t user_id, const s
 int ses__blob_read(struct query *query, const struct blob_range *range, char *buffer)
 {
     const int64_t last = last_chunk(range);
+    const int64_t end = range->offset + (int64_t)range->len;
     int64_t number = range->offset / CHUNK_BYTES;
     bool sound = true;
     bool any = false;
 
     while (sound && number <= last && ses__query_row(query)) {
         const struct span chunk = ses__query_bytes(query, 1);
+        const int64_t begin = number * CHUNK_BYTES;
+        const int64_t left = range->row->size - begin;
+        const int64_t size = left < CHUNK_BYTES ? left : CHUNK_BYTES;
         any = true;
-        sound = chunk.ptr && ses__query_int(query, 0) == number &&
-                (int64_t)chunk.len == chunk_size(range->row, number);
-        if (sound)
-            copy_chunk(chunk, number++, range->offset, range->len, buffer);
+        sound = chunk.ptr && ses__query_int(query, 0) == number && (int64_t)chunk.len == size;
+        if (sound) { /* the part of the chunk that is in the range */
+            const int64_t from = range->offset > begin ? range->offset - begin : 0;
+            const int64_t to = end - begin < size ? end - begin : size;
+            memcpy(buffer + (begin + from - range->offset), chunk.ptr + from, (size_t)(to - from));
+            number++;
+        }
     }
     const int code = ses__query_end(query);
     if (code != SES_OK || number > last)
@@ -374,7 +346,7 @@ int ses__contents_sweep(struct db *db, int64_t user_id, int64_t now_us, ses_erro
     return code == SES_OK ? ses__query_do(db, STATEMENT_CONTENTS_SWEEP, error, values) : code;
 }
 
-/* Those that are being written stay. */
+/* Contents that are being written stay. */
 static int sweep_unused(struct db *db, int64_t user_id, ses_error *error)
 {
     return ses__contents_sweep(db, user_id, INT64_MIN + ABANDONED_US, error);
@@ -475,4 +447,90 @@ int ses__artifacts_remove_of_user(struct db *db, int64_t user_id, ses_error *err
             ses__count_erased(db, artifacts);
     }
     return code;
+}
+
+/* --------------------------------------------------------------------------------------------- copying */
+
+/* Another user has bytes of its own, so that deleting one of the two removes all of its bytes. */
+static int copy_artifact_bytes(struct db *db, const struct artifact_row *row, int64_t to_user, int64_t now_us,
+                               int64_t *id, ses_error *error)
+{
+    struct query query;
+    int code = SES_OK;
+
+    ses__query_open(&query, db, STATEMENT_CONTENT_FIND, error, VALUES(INT(to_user), TEXT(row->hash)));
+    const bool found = ses__query_row(&query);
+    if (found)
+        *id = ses__query_int(&query, 0);
+    code = ses__query_end(&query);
+    if (code != SES_OK)
+        return code;
+    if (found)
+        return ses__blob_share(db, to_user, *id, error);
+    code = ses__query_do(db, STATEMENT_CONTENT_ADD, error,
+                         VALUES(INT(to_user), TEXT(row->hash), INT(row->size), INT(1), INT(now_us)));
+    *id = ses__db_given(db);
+    return code == SES_OK
+               ? ses__query_do(db, STATEMENT_CHUNKS_COPY, error, VALUES(INT(row->content_id), INT(*id)))
+               : code;
+}
+
+int ses__artifacts_each(struct db *db, const struct artifact_owner *owner, artifact_visitor *visit,
+                        void *context, ses_error *error)
+{
+    char last[SES_ID_MAX];
+    struct span name = {"", 0};
+    int64_t version = -1;
+    bool found = true;
+    int code = SES_OK;
+
+    while (found && code == SES_OK) {
+        struct artifact_rows rows;
+        struct artifact_row row;
+        ses__artifact_after_open(&rows, db, owner, name, version, error);
+        found = ses__artifact_rows_next(&rows, &row);
+        if (found) {
+            const int order = ses__span_order(row.name, name);
+            ses__query_keep(&rows.query, order < 0 || (order == 0 && row.version <= version)
+                                             ? ses__refuse_stranger(db, "artifact", error)
+                                             : visit(context, &row, error));
+            memcpy(last, row.name.ptr, row.name.len);
+            name = (struct span){last, row.name.len};
+            version = row.version;
+        }
+        code = ses__query_end(&rows.query);
+    }
+    return code;
+}
+
+struct artifact_copying {
+    struct db *db;
+    const struct artifact_owner *to;
+    int64_t now_us;
+};
+
+/* Copies one version, with the texts of its row, which the query lends. */
+static int copy_artifact(void *context, const struct artifact_row *row, ses_error *error)
+{
+    const struct artifact_copying *own = context;
+    struct artifact_row copy = *row;
+    const int code =
+        copy_artifact_bytes(own->db, row, own->to->user_id, own->now_us, &copy.content_id, error);
+
+    return code == SES_OK ? ses__artifact_add(own->db, own->to, &copy, error) : code;
+}
+
+int ses__artifacts_copy(struct db *db, const struct artifact_owner *from, const struct artifact_owner *to,
+                        int64_t now_us, ses_error *error)
+{
+    struct artifact_copying copying = {db, to, now_us};
+
+    if (from->user_id != to->user_id)
+        return ses__artifacts_each(db, from, copy_artifact, &copying, error);
+    const int code = ses__query_do(db, STATEMENT_ARTIFACTS_COPY, error,
+                                   VALUES(INT(from->user_id), TEXT(from->session), TEXT(to->session)));
+    return code == SES_OK ? ses__query_do(db, STATEMENT_CONTENTS_USE, error,
+                                          VALUES(INT(to->user_id), TEXT(to->session),
+                                                 TEXT(((struct span){NULL, 0})), INT(1)))
+                          : code;
 }

@@ -5,7 +5,7 @@
 #include "base/sha256/sha256.h"
 #include "storage/sql/rows/session.h"
 
-/* Whose artifacts: a session's, by the application's id, or with the id "" the user's. */
+/* The owner of artifacts: a session, by the application's id, or with the id "" the user. */
 struct artifact_owner {
     int64_t user_id; /* 0: the user that this transaction finds, where everything is asked for at once */
     struct span session;
@@ -40,7 +40,7 @@ SESLITE_PRIVATE void ses__artifact_after_open(struct artifact_rows *rows, struct
  * read. */
 enum { NEWEST_ARTIFACT_KIND = 2 };
 SESLITE_PRIVATE int ses__artifact_check_kind(struct db *db, const struct artifact_row *row, ses_error *error);
-/* Has it any? */
+/* `any`: the owner has artifacts. */
 SESLITE_PRIVATE int ses__artifacts_any(struct db *db, const struct artifact_owner *owner, bool *any,
                                        ses_error *error);
 SESLITE_PRIVATE bool ses__artifact_rows_next(struct artifact_rows *rows, struct artifact_row *row);
@@ -66,8 +66,8 @@ struct blob {
     int64_t written_id; /* ... with this number */
 };
 
-/* Stores the bytes for one artifact more, or finds them stored. `*id` may become 0, for ses__artifact_add. NOTFOUND: what was
- * written was swept meanwhile. */
+/* Stores the bytes for one artifact more, or finds them stored. `*id` may become 0, for ses__artifact_add.
+ * NOTFOUND: what was written was swept meanwhile. */
 SESLITE_PRIVATE int ses__blob_take(struct db *db, int64_t user_id, const struct blob *blob, int64_t now_us,
                                    int64_t *id, ses_error *error);
 /* The same in two steps: looks for the bytes, and ends the query. */
@@ -77,15 +77,15 @@ SESLITE_PRIVATE int ses__blob_take_found(struct query *query, int64_t user_id, c
                                          int64_t now_us, int64_t *id);
 /* The row's content has one artifact more. */
 SESLITE_PRIVATE int ses__blob_share(struct db *db, int64_t user_id, int64_t id, ses_error *error);
-/* Writes a content piece by piece, in several transactions. Each piece but the last has whole chunks. `*id` is 0 before
- * the first, and `written` is what was written before. NOTFOUND as above. */
+/* Writes a content piece by piece, in several transactions. Each piece but the last has whole chunks. `*id`
+ * is 0 before the first, and `written` is what was written before. NOTFOUND as above. */
 SESLITE_PRIVATE int ses__blob_write(struct db *db, int64_t user_id, int64_t *id, int64_t written,
                                     struct span piece, int64_t now_us, ses_error *error);
 /* Drops what was written, if no artifact has it yet. */
 SESLITE_PRIVATE int ses__blob_drop(struct db *db, int64_t user_id, int64_t id, ses_error *error);
 
-/* In one transaction: finds the bytes stored, or adds a content for one artifact whose chunks come next. INVALID: those
- * stored have another size. */
+/* In one transaction: finds the bytes stored, or adds a content for one artifact whose chunks come next.
+ * INVALID: those stored have another size. */
 SESLITE_PRIVATE int ses__blob_begin(struct db *db, int64_t user_id, const struct artifact_row *row,
                                     int64_t now_us, int64_t *id, bool *found, ses_error *error);
 /* Adds the bytes in chunks, from the one with the number `first` on. */
@@ -100,10 +100,11 @@ struct blob_range {
 };
 SESLITE_PRIVATE void ses__blob_open(struct query *query, struct db *db, int64_t user_id,
                                     const struct blob_range *range, ses_error *error);
-/* Ends the query. NOTFOUND (without a message): the content is gone. CORRUPT: a chunk is missing or has another size. */
+/* Ends the query. NOTFOUND (without a message): the content is gone. CORRUPT: a chunk is missing or has
+ * another size. */
 SESLITE_PRIVATE int ses__blob_read(struct query *query, const struct blob_range *range, char *buffer);
 
-/* ---- artifact_copy.c */
+/* ---- copying */
 /* Gives the function each version, in a query of its own: its bytes may take long. */
 typedef int artifact_visitor(void *context, const struct artifact_row *row, ses_error *error);
 SESLITE_PRIVATE int ses__artifacts_each(struct db *db, const struct artifact_owner *owner,
@@ -114,18 +115,19 @@ SESLITE_PRIVATE int ses__artifacts_copy(struct db *db, const struct artifact_own
 
 /* ------------------------------------------------------------------------------------------- removing */
 
-/* Removes the versions of a name (without a pointer: all) and counts them; and the contents that nothing has any more. */
+/* Removes the versions of a name (without a pointer: all) and counts them; and the contents that nothing has
+ * any more. */
 SESLITE_PRIVATE int ses__artifacts_remove(struct db *db, const struct artifact_owner *owner, struct span name,
                                           int64_t *removed, ses_error *error);
 /* Removes one version, with its contents if nothing else has them. */
 SESLITE_PRIVATE int ses__artifact_remove(struct db *db, const struct artifact_owner *owner,
                                          const struct artifact_row *row, ses_error *error);
-/* The same of the version of that name, if there is one. */
+/* Removes that version of the name, if there is one. */
 SESLITE_PRIVATE int ses__artifact_remove_version(struct db *db, const struct artifact_owner *owner,
                                                  struct span name, int64_t version, ses_error *error);
 /* Removes contents of the user that nothing has any more, and those of which the writing was abandoned. */
 SESLITE_PRIVATE int ses__contents_sweep(struct db *db, int64_t user_id, int64_t now_us, ses_error *error);
-/* Before a session, or a user, is removed: removes what it has. */
+/* Removes the artifacts of a session or user that is about to be removed. */
 SESLITE_PRIVATE int ses__artifacts_remove_of_session(struct db *db, const struct session_row *session,
                                                      ses_error *error);
 SESLITE_PRIVATE int ses__artifacts_remove_of_user(struct db *db, int64_t user_id, ses_error *error);

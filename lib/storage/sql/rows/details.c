@@ -129,40 +129,29 @@ static int take_rows(struct details_walk *walk, int (*take)(struct details_walk 
 }
 
 /* Labels come sorted by name, so that each comes once. */
-static bool label_is_sound(struct details_walk *walk, struct span name, struct span value)
-{
-    const struct annotations *own = walk->now->annotations;
-    const char *last = own->label_count ? own->labels[own->label_count - 1].name : "";
-
-    return ses__query_int(walk->query, walk->label + 2) == walk->now->row->app_id &&
-           own->label_count < SES_LABELS_MAX && ses__is_label_name(name) && ses__is_label_value(value) &&
-           strcmp(last, name.ptr) < 0;
-}
-
-static int keep_label(struct details_walk *walk)
-{
-    struct query *query = walk->query;
-    bool are_texts = is_of_type_text(query, walk->label) && is_of_type_text(query, walk->label + 1);
-    struct span name = ses__query_text(query, walk->label);
-    struct span value = ses__query_text(query, walk->label + 1);
-
-    if (query->code != SES_OK)
-        return query->code;
-    if (!are_texts || !label_is_sound(walk, name, value))
-        return refuse_details(walk, walk->now->row->id, "a label");
-    return ses__annotations_add_label(walk->now->annotations, name, value) ? SES_OK
-                                                                           : ses__error_nomem(query->error);
-}
-
 static int take_label(struct details_walk *walk)
 {
-    const int64_t id = ses__query_int(walk->query, 0);
+    struct query *query = walk->query;
+    const int64_t id = ses__query_int(query, 0);
     int code = walk->now && walk->now->row->id == id ? SES_OK : walk_to(walk, id, "a label");
 
-    return code == SES_OK ? keep_label(walk) : code;
+    if (code != SES_OK)
+        return code;
+    struct annotations *own = walk->now->annotations;
+    const bool are_texts = is_of_type_text(query, walk->label) && is_of_type_text(query, walk->label + 1);
+    const struct span name = ses__query_text(query, walk->label);
+    const struct span value = ses__query_text(query, walk->label + 1);
+    const char *last = own->label_count ? own->labels[own->label_count - 1].name : "";
+    if (query->code != SES_OK)
+        return query->code;
+    if (!are_texts || ses__query_int(query, walk->label + 2) != walk->now->row->app_id ||
+        own->label_count >= SES_LABELS_MAX || !ses__is_label_name(name) || !ses__is_label_value(value) ||
+        strcmp(last, name.ptr) >= 0)
+        return refuse_details(walk, walk->now->row->id, "a label");
+    return ses__annotations_add_label(own, name, value) ? SES_OK : ses__error_nomem(query->error);
 }
 
-/* Of an earlier run. */
+/* Frees the details that an earlier run has read. */
 static void forget_details(const struct described *session)
 {
     ses__annotations_free(session->annotations);
@@ -273,22 +262,6 @@ int ses__load_details_of(struct db *db, const struct described *session, ses_err
 
 /* -------------------------------------------------------------------------------------------- writing */
 
-static int write_label(struct db *db, const struct session_row *row, const ses_label *label, ses_error *error)
-{
-    return ses__query_do(db, label->value ? STATEMENT_LABEL_SET : STATEMENT_LABEL_REMOVE, error,
-                         VALUES(OWNER(row->id), STRING(label->name), STRING(label->value),
-                                INT_IF(label->value && row->app_id != 0, row->app_id)));
-}
-
-static int write_bits(struct db *db, struct session_row *row, int64_t bits, ses_error *error)
-{
-    if (row->details == bits)
-        return SES_OK;
-    row->details = bits;
-    return ses__change_one(db, STATEMENT_SESSION_DESCRIBE, "sessions", error,
-                           VALUES(OWNER(row->id), INT(bits)));
-}
-
 int ses__details_annotate(struct db *db, struct session_row *row, const struct annotating *change,
                           const struct annotated *now, ses_error *error)
 {
@@ -300,11 +273,19 @@ int ses__details_annotate(struct db *db, struct session_row *row, const struct a
     int code = ses__annotating_check_count(labels, error);
     if (code == SES_OK && change->sets_title && (has_title || now->has_title))
         code = ses__query_do(db, STATEMENT_TITLE_SET, error, VALUES(OWNER(row->id), STRING(change->title)));
-    for (size_t i = 0; i < change->label_count && code == SES_OK; i++)
-        code = write_label(db, row, &change->labels[i], error);
+    for (size_t i = 0; i < change->label_count && code == SES_OK; i++) {
+        const ses_label *label = &change->labels[i];
+        code = ses__query_do(db, label->value ? STATEMENT_LABEL_SET : STATEMENT_LABEL_REMOVE, error,
+                             VALUES(OWNER(row->id), STRING(label->name), STRING(label->value),
+                                    INT_IF(label->value && row->app_id != 0, row->app_id)));
+    }
     int64_t bits = row->details & ~(int64_t)(DETAIL_TITLE | DETAIL_LABELS);
     bits |= (has_title ? DETAIL_TITLE : 0) | (labels > 0 ? DETAIL_LABELS : 0);
-    return code == SES_OK ? write_bits(db, row, bits, error) : code;
+    if (code != SES_OK || row->details == bits)
+        return code;
+    row->details = bits;
+    return ses__change_one(db, STATEMENT_SESSION_DESCRIBE, "sessions", error,
+                           VALUES(OWNER(row->id), INT(bits)));
 }
 
 int ses__details_add(struct db *db, struct session_row *row, struct span initial,

@@ -15,8 +15,8 @@ static int add_mark(struct db *db, int64_t session_id, const struct event_row *r
     int64_t target = row->rewinds_to;
     int code = SES_OK;
 
-    if (rewinds &&
-        target == 0) /* it is rare, and looks through the log so that no walk over what is live has to */
+    /* This is rare, and looks through the log so that no walk over live events has to. */
+    if (rewinds && target == 0)
         code = ses__event_of_invocation(db, session_id, row->rewinds_before, row->rewinds_after + 1,
                                         row->seq - 1, &target, error);
     if (code != SES_OK)
@@ -74,24 +74,20 @@ static struct span read_quoted(struct query *query, int column, struct span body
 
 /* --------------------------------------------------------------------------------------------- adding */
 
-/* Has the session lost events? Then an id may be in the index as text although no event has its hash any more. */
-static bool has_gaps(const struct session_row *session)
-{
-    return session->event_count != session->last_seq;
-}
-
 /* SES_EXISTS (without a message): the place or the key in the index is taken. */
 static int insert_event(struct db *db, const struct session_row *session, const struct event_row *row,
                         bool hash_is_taken, ses_error *error)
 {
+    /* If the session has lost events, an id may be in the index as text although no event has its hash any
+     * more. */
+    const bool has_gaps = session->event_count != session->last_seq;
     const struct span none = {NULL, 0};
-    const int code =
-        ses__query_do(db, STATEMENT_EVENT_ADD, error,
-                      VALUES(INT(session->id), INT(row->seq), quoted(db, row->body, row->id),
-                             quoted(db, row->body, row->invocation_id), TEXT(row->author), TEXT(row->branch),
-                             INT(row->time_us), INT_IF(row->high_us > row->time_us, row->high_us),
-                             TEXT(row->body), hash_is_taken ? TEXT(row->id) : INT(hash_of(row->id)),
-                             TEXT(has_gaps(session) ? row->id : none)));
+    const int code = ses__query_do(
+        db, STATEMENT_EVENT_ADD, error,
+        VALUES(INT(session->id), INT(row->seq), quoted(db, row->body, row->id),
+               quoted(db, row->body, row->invocation_id), TEXT(row->author), TEXT(row->branch),
+               INT(row->time_us), INT_IF(row->high_us > row->time_us, row->high_us), TEXT(row->body),
+               hash_is_taken ? TEXT(row->id) : INT(hash_of(row->id)), TEXT(has_gaps ? row->id : none)));
 
     if (code == SES_OK && db->looks_first) { /* so its place is free, as the session is locked */
         db->engine->must_change(db, "events");
@@ -136,32 +132,10 @@ static void read_times(struct query *query, int column, struct event_row *row)
         ses__query_type(query, column + 1) == SQL_NULL ? row->time_us : ses__query_int(query, column + 1);
 }
 
-static void read_texts(struct query *query, struct event_row *row)
-{
-    row->body = ses__query_text(query, 7);
-    row->id = read_quoted(query, 1, row->body);
-    row->invocation_id = read_quoted(query, 2, row->body);
-    row->author = ses__query_text(query, 3);
-    if (ses__query_type(query, 4) != SQL_NULL)
-        row->branch = ses__query_text(query, 4);
-}
-
 /* The high bits of an event's rowid: the session, where the engine packs both into one number. */
 static uint64_t first_place(const struct db *db, int64_t session_id)
 {
     return db->traits->packs_events ? (uint64_t)session_id << 32 : 0;
-}
-
-/* The row must be the session's and lie ahead: pages that are damaged can lead anywhere, and back again. */
-static bool move_on(struct event_rows *rows, uint64_t seq)
-{
-    bool ahead = seq >= rows->first && seq <= rows->last;
-
-    if (rows->walk == WALK_FORWARD || rows->walk == WALK_FORWARD_BODIES)
-        rows->first = seq + 1;
-    else
-        rows->last = seq - 1;
-    return ahead;
 }
 
 static bool times_are_sound(const struct event_row *row)
@@ -169,12 +143,7 @@ static bool times_are_sound(const struct event_row *row)
     return row->time_us >= TIMESTAMP_MIN && row->time_us <= row->high_us && row->high_us <= TIMESTAMP_MAX;
 }
 
-static bool texts_are_sound(const struct event_row *row)
-{
-    return row->id.len - 1 < SES_ID_MAX && row->invocation_id.ptr && row->author.ptr && row->body.len > 0;
-}
-
-/* The columns of that walk; false: they hold values that no event can have. */
+/* Reads the columns of that walk. False: they hold values that no event can have. */
 static bool read_columns(struct query *query, enum walk walk, struct event_row *row)
 {
     switch (walk) {
@@ -187,28 +156,24 @@ static bool read_columns(struct query *query, enum walk walk, struct event_row *
         return times_are_sound(row);
     default:
         read_times(query, 5, row);
-        read_texts(query, row);
-        return times_are_sound(row) && texts_are_sound(row);
-    }
-}
-
-/* Later versions may store other forms than text. */
-static bool has_unknown_form(const struct event_rows *rows)
-{
-    switch (rows->walk) {
-    case WALK_FORWARD_BODIES:
-    case WALK_BACKWARD_BODIES:
-        return ses__query_type(&rows->query, 1) == SQL_BLOB;
-    case WALK_BACKWARD_TIMES:
-        return false;
-    default:
-        return ses__query_type(&rows->query, 7) == SQL_BLOB;
+        row->body = ses__query_text(query, 7);
+        row->id = read_quoted(query, 1, row->body);
+        row->invocation_id = read_quoted(query, 2, row->body);
+        row->author = ses__query_text(query, 3);
+        if (ses__query_type(query, 4) != SQL_NULL)
+            row->branch = ses__query_text(query, 4);
+        return times_are_sound(row) && row->id.len - 1 < SES_ID_MAX && row->invocation_id.ptr &&
+               row->author.ptr && row->body.len > 0;
     }
 }
 
 static int refuse_event(const struct event_rows *rows, int64_t seq, ses_error *error)
 {
-    if (has_unknown_form(rows))
+    const bool only_bodies = rows->walk == WALK_FORWARD_BODIES || rows->walk == WALK_BACKWARD_BODIES;
+    const int body = only_bodies ? 1 : 7; /* its column */
+
+    /* Later versions may store other forms than text. */
+    if (rows->walk != WALK_BACKWARD_TIMES && ses__query_type(&rows->query, body) == SQL_BLOB)
         return ses__error_set(
             error, SES_UNSUPPORTED,
             "%s: event %lld of session number %lld is stored in a form that this seslite (%s) does not know: use a newer seslite",
@@ -219,16 +184,11 @@ static int refuse_event(const struct event_rows *rows, int64_t seq, ses_error *e
         rows->query.db->name, (long long)seq, (long long)rows->session_id);
 }
 
-/* Of so few events the bytes are not added up, for which a server takes as long as for finding them. */
+/* The bytes of this number of events are not added up: a server takes as long for that as for
+ * finding them. */
 enum { FEW_EVENTS = 50 };
 
-static bool is_any_size_taken(const struct few_events *few, const struct db *db, enum walk walk)
-{
-    return walk == WALK_BACKWARD && db->traits->events_newest && few->count <= FEW_EVENTS &&
-           few->bytes == INT64_MAX;
-}
-
-/* From where the walk is. */
+/* Starts a query at the position of the walk. */
 static void start_walk(struct event_rows *rows, struct db *db, ses_error *error)
 {
     static const struct statement *const statements[] = {
@@ -272,7 +232,8 @@ void ses__event_rows_open_few(struct event_rows *rows, struct db *db, int64_t se
                                 .page_bytes =
                                     few->bytes < db->traits->page_bytes ? few->bytes : db->traits->page_bytes,
                                 .walk = walk};
-    if (is_any_size_taken(few, db, walk))
+    if (walk == WALK_BACKWARD && db->traits->events_newest && few->count <= FEW_EVENTS &&
+        few->bytes == INT64_MAX)
         rows->page_bytes = INT64_MAX;
     if (!rows->empty)
         start_walk(rows, db, error);
@@ -320,13 +281,19 @@ static bool next_row(struct event_rows *rows, struct event_row *row)
 
     if (rows->empty || !pull_row(rows))
         return false;
-    int64_t seq = (int64_t)((uint64_t)ses__query_int(query, 0) - rows->place);
-    *row = (struct event_row){.seq = seq};
-    bool ahead = move_on(rows, (uint64_t)seq);
+    const uint64_t seq = (uint64_t)ses__query_int(query, 0) - rows->place;
+    *row = (struct event_row){.seq = (int64_t)seq};
+    /* The row must be the session's and lie ahead: pages that are damaged can lead anywhere, and
+     * back again. */
+    const bool ahead = seq >= rows->first && seq <= rows->last;
+    if (rows->walk == WALK_FORWARD || rows->walk == WALK_FORWARD_BODIES)
+        rows->first = seq + 1;
+    else
+        rows->last = seq - 1;
     bool sound = read_columns(query, rows->walk, row) && ahead;
     rows->left_bytes -= (int64_t)row->body.len;
     if (UNLIKELY(query->code == SES_OK && !sound))
-        query->code = refuse_event(rows, seq, query->error);
+        query->code = refuse_event(rows, row->seq, query->error);
     return query->code == SES_OK;
 }
 

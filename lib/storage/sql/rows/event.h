@@ -4,8 +4,8 @@
 
 #include "storage/sql/rows/session.h"
 
-/* SES_EXISTS (without a message) when the session has an event of that id, or one in that place. `session` is the row
- * before the event. */
+/* SES_EXISTS (without a message) when the session has an event of that id, or one in that place. `session` is
+ * the row before the event. */
 SESLITE_PRIVATE int ses__event_add(struct db *db, const struct session_row *session,
                                    const struct event_row *row, ses_error *error);
 
@@ -13,7 +13,8 @@ SESLITE_PRIVATE int ses__event_add(struct db *db, const struct session_row *sess
 SESLITE_PRIVATE int ses__event_replace(struct db *db, int64_t session_id, const struct event_row *row,
                                        ses_error *error);
 
-/* Deletes the events from one number to another, both included, with their words, and counts them. CORRUPT if one is left. */
+/* Deletes the events from one number to another, both included, with their words, and counts them. CORRUPT if
+ * one is left. */
 SESLITE_PRIVATE int ses__events_remove(struct db *db, const struct session_row *row, int64_t first,
                                        int64_t last, int64_t *deleted, ses_error *error);
 
@@ -40,7 +41,7 @@ struct event_rows {
     enum walk walk;
     struct span id; /* only the event that has it; without text: all */
 };
-/* So many may do, or as many as have so many bytes. */
+/* A walk that needs no more than these: a number of events, or events of that many bytes together. */
 struct few_events {
     int64_t count;
     int64_t bytes;
@@ -48,7 +49,7 @@ struct few_events {
 /* Sequence numbers from `first` to `last`, both included. */
 SESLITE_PRIVATE void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t session_id,
                                           int64_t first, int64_t last, enum walk walk, ses_error *error);
-/* The same for a walk that will hardly go beyond the first few, or so many bytes of them. */
+/* Opens a walk that will hardly go beyond these few events. */
 SESLITE_PRIVATE void ses__event_rows_open_few(struct event_rows *rows, struct db *db, int64_t session_id,
                                               int64_t first, int64_t last, const struct few_events *few,
                                               enum walk walk, ses_error *error);
@@ -92,18 +93,19 @@ struct mark_rows {
 SESLITE_PRIVATE void ses__mark_rows_open(struct mark_rows *rows, struct db *db, int64_t session_id,
                                          int64_t last, ses_error *error);
 SESLITE_PRIVATE bool ses__mark_rows_next(struct mark_rows *rows, struct mark_row *row);
-/* Finds the live events by the marks of the walk, and closes it. `live` is initialised; the caller frees it in any
- * case. The session may have been found since the walk was opened. */
+/* Finds the live events by the marks of the walk, and closes it. `live` is initialised; the caller frees it
+ * in any case. The session may have been found since the walk was opened. */
 SESLITE_PRIVATE int ses__mark_rows_take_live(struct mark_rows *rows, int64_t session_id, struct live *live);
-/* The same of the log up to `last`. */
+/* Finds the live events of the log up to `last`. */
 SESLITE_PRIVATE int ses__load_live(struct db *db, int64_t session_id, int64_t last, struct live *live,
                                    ses_error *error);
 
 /* -------------------------------------------------------------------------------------------- ranges */
 
 /*
- * A walk over the events of a range, touching only these and any that lie out of order among them: going backward, the
- * latest time so far, which every row holds, shows where older ones cannot be. Going forward it does not count the newest.
+ * A walk over the events of a range, touching only these and any that lie out of order among them: going
+ * backward, the latest time so far, which every row holds, shows where older ones cannot be. Going forward it
+ * does not count the newest.
  */
 struct range_rows {
     struct event_rows rows; /* of one stretch */

@@ -23,8 +23,8 @@ static struct list_values no_values(void)
     return values;
 }
 
-/* U+10FFFF so often that no name, and no value of a label, goes beyond it: what begins with a prefix is below the prefix and
- * this. */
+/* Enough U+10FFFF that no name, and no value of a label, goes beyond it: a text that begins with a prefix
+ * sorts below the prefix with this after it. */
 #define HIGHEST "\xf4\x8f\xbf\xbf"
 #define HIGHEST_8 HIGHEST HIGHEST HIGHEST HIGHEST HIGHEST HIGHEST HIGHEST HIGHEST
 #define HIGHEST_64 HIGHEST_8 HIGHEST_8 HIGHEST_8 HIGHEST_8 HIGHEST_8 HIGHEST_8 HIGHEST_8 HIGHEST_8
@@ -50,7 +50,7 @@ void ses__prefix_values(struct value *values, const struct list_filter *filter, 
     values[1] = STRING(end->text);
 }
 
-/* Whose sessions, of which times, and with which label. */
+/* Sets the parameters for the owner of the sessions, their times, and their label. */
 static void set_filter(struct value *values, const struct list_query *list)
 {
     const bool is_labelled = list->among && list->found_by == INDEX_LABELS;
@@ -63,12 +63,6 @@ static void set_filter(struct value *values, const struct list_query *list)
     values[4] = INT(list->filter->before_us);
     if (list->filter->label && !is_labelled)
         ses__label_values(values + 5, list->filter);
-}
-
-/* The time by which the list sorts a session. */
-static int64_t time_of(const struct list_query *list, const struct session_row *row)
-{
-    return list->order == SES_ORDER_CHANGED ? row->changed_us : row->updated_us;
 }
 
 static bool is_newest_first(const struct list_query *list)
@@ -87,8 +81,8 @@ static void set_active(struct value *values, int64_t since_us, int64_t before_us
     values[1] = INT(ses__active_30s(before_us - 1));
 }
 
-/* The position from which the list continues. Sessions that an index found are sorted by a factor of the update time; others
- * come from the index by time, which is searched from there on. */
+/* The position from which the list continues. Sessions that an index found are sorted by a factor of the
+ * update time; others come from the index by time, which is searched from there on. */
 static void set_after(struct value *values, const struct list_query *list)
 {
     const int factor = list->order == SES_ORDER_CREATED ? 0 : is_newest_first(list) ? -1 : 1;
@@ -145,7 +139,9 @@ static int compare_places(const struct list_query *list, const struct list_place
 /* A list whose rows go back or do not move on would never end, and neither would its pages. */
 static bool list_moves_on(struct list_rows *walk, const struct session_row *row, struct span name)
 {
-    const struct list_place place = {time_of(walk->list, row), name, row->user_id, row->id};
+    const bool by_change = walk->list->order == SES_ORDER_CHANGED;
+    const struct list_place place = {by_change ? row->changed_us : row->updated_us, name, row->user_id,
+                                     row->id};
     bool moves = !walk->begun || compare_places(walk->list, &walk->last, &place) < 0;
 
     memcpy(walk->last_name, name.ptr, name.len);
@@ -232,19 +228,14 @@ bool ses__list_rows_next(struct list_rows *rows, struct session_row *row, struct
 
 /* -------------------------------------------------------------------------------------------- finding */
 
-static const struct statement *find_statement(const struct list_query *list, enum list_index index)
-{
-    if (index == INDEX_NAMES)
-        return STATEMENT_IDS_NAMED;
-    if (index == INDEX_LABELS)
-        return STATEMENT_IDS_LABELLED;
-    return list->whole_app ? STATEMENT_IDS_ACTIVE_OF_APP : STATEMENT_IDS_ACTIVE_OF_USER;
-}
-
 int ses__list_find(struct db *db, const struct list_query *list, enum list_index index, int64_t limit,
                    struct found *found, ses_error *error)
 {
     const struct list_filter *filter = list->filter;
+    const struct statement *statement = index == INDEX_NAMES    ? STATEMENT_IDS_NAMED
+                                        : index == INDEX_LABELS ? STATEMENT_IDS_LABELLED
+                                        : list->whole_app       ? STATEMENT_IDS_ACTIVE_OF_APP
+                                                                : STATEMENT_IDS_ACTIVE_OF_USER;
     const bool of_app = list->whole_app || index == INDEX_LABELS;
     struct list_values values = no_values();
     struct prefix_end end;
@@ -258,7 +249,7 @@ int ses__list_find(struct db *db, const struct list_query *list, enum list_index
         ses__label_values(values.at + 3, filter);
     else
         set_active(values.at + 3, filter->since_us, filter->before_us);
-    ses__query_open(&query, db, find_statement(list, index), error, values.at + 1);
+    ses__query_open(&query, db, statement, error, values.at + 1);
     found->count = 0;
     while (ses__query_row(&query)) {
         if (LIST_GROW(found->allocator, found))

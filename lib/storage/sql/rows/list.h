@@ -26,14 +26,14 @@ struct prefix_end {
     char text[2 * SES_ID_MAX + 8];
 };
 
-/* The parameters for a label and the values it may have, which are three; and for names that begin with a prefix, and what is
- * above them, two. */
+/* The parameters for a label and the values it may have, which are three; and for names that begin with a
+ * prefix, and what is above them, two. */
 SESLITE_PRIVATE void ses__label_values(struct value *values, const struct list_filter *filter);
 SESLITE_PRIVATE void ses__prefix_values(struct value *values, const struct list_filter *filter,
                                         struct prefix_end *end);
 
-/* A walk over the sessions of a list that match its filter. Each row comes after the one before, and the first after
- * `after`. */
+/* A walk over the sessions of a list that match its filter. Each row comes after the one before, and the
+ * first after `after`. */
 struct list_rows {
     struct query query;
     const struct list_query *list;
@@ -55,8 +55,9 @@ struct found {
     size_t count;
     size_t capacity;
 };
-/* Finds at most `limit` sessions by one part of the filter: the start of their names, which needs a user, their label, or the
- * times. Those with a label are of all users of the app. `found` is to be freed in any case. */
+/* Finds at most `limit` sessions by one part of the filter: the start of their names, which needs a user,
+ * their label, or the times. Those with a label are of all users of the app. `found` is to be freed in any
+ * case. */
 SESLITE_PRIVATE int ses__list_find(struct db *db, const struct list_query *list, enum list_index index,
                                    int64_t limit, struct found *found, ses_error *error);
 SESLITE_PRIVATE int ses__list_count_all(struct db *db, const struct list_query *list, int64_t *count,

@@ -3,35 +3,30 @@
 #include "model/event/artifacts.h"
 #include "storage/sql/rows/parts.h"
 
-/* Rows that belong to a session as a whole. */
+/* Copies rows that belong to a session as a whole. */
 static int copy_rows(struct db *db, const struct statement *statement, int64_t from, int64_t to,
                      ses_error *error)
 {
     return ses__query_do(db, statement, error, VALUES(INT(from), INT(to)));
 }
 
-/* Marks are few, and each is looked at. */
-static int copy_marks(struct db *db, int64_t from, int64_t to, int64_t last, ses_error *error)
+int ses__events_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count, ses_error *error)
 {
     struct mark_rows rows;
     struct mark_row mark;
+    int code = ses__query_do(db, STATEMENT_EVENTS_COPY, error, VALUES(INT(from), INT(to), INT(last)));
 
-    ses__mark_rows_open(&rows, db, from, last, error);
+    *count = ses__db_changed(db);
+    if (code != SES_OK)
+        return code;
+    ses__mark_rows_open(&rows, db, from, last, error); /* marks are few, and each is checked */
     rows.any_kind = true;
     while (ses__mark_rows_next(&rows, &mark))
         ;
-    int code = ses__query_end(&rows.query);
-    if (code != SES_OK)
-        return code;
-    return ses__query_do(db, STATEMENT_EVENT_MARKS_COPY, error, VALUES(INT(from), INT(to), INT(last)));
-}
-
-int ses__events_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count, ses_error *error)
-{
-    const int code = ses__query_do(db, STATEMENT_EVENTS_COPY, error, VALUES(INT(from), INT(to), INT(last)));
-
-    *count = ses__db_changed(db);
-    return code == SES_OK ? copy_marks(db, from, to, last, error) : code;
+    code = ses__query_end(&rows.query);
+    return code == SES_OK
+               ? ses__query_do(db, STATEMENT_EVENT_MARKS_COPY, error, VALUES(INT(from), INT(to), INT(last)))
+               : code;
 }
 
 int ses__log_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count, ses_error *error)
@@ -75,15 +70,6 @@ struct span ses__base_artifact(const struct base_value *value, int64_t *version)
     return (struct span){value->name.ptr + prefix, value->name.len - prefix};
 }
 
-static bool base_artifact_is_sound(const struct base_value *value)
-{
-    int64_t version;
-    const struct span name = ses__base_artifact(value, &version);
-
-    return name.len == 0 ? ses__span_is(value->value, (struct span){"null", 4})
-                         : ses__is_id(name) && version >= 0 && version <= MAX_ARTIFACT_VERSION;
-}
-
 struct base_walk {
     base_visitor *state;     /* NULL: keys of the state are left out */
     base_visitor *artifacts; /* NULL: artifacts are */
@@ -103,7 +89,12 @@ static int visit_base(struct db *db, const struct session_row *row, const struct
                      value.seq >= 0 && value.seq <= row->base_seq;
         const bool artifact = sound && ses__base_is_artifact(&value);
         base_visitor *visit = artifact ? walk->artifacts : walk->state;
-        sound = sound && (!artifact || base_artifact_is_sound(&value));
+        if (artifact) {
+            int64_t version;
+            const struct span name = ses__base_artifact(&value, &version);
+            sound = name.len == 0 ? ses__span_is(value.value, (struct span){"null", 4})
+                                  : ses__is_id(name) && version >= 0 && version <= MAX_ARTIFACT_VERSION;
+        }
         if (query.code == SES_OK && !sound)
             query.code = ses__error_set(error, SES_CORRUPT,
                                         "%s: a row of base_state of session number %lld is out of place",

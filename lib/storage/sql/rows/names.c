@@ -20,11 +20,6 @@ void ses__name_rows_open(struct name_rows *rows, struct db *db, int64_t app_id, 
                     VALUES(INT_IF(app_id != 0, app_id), TEXT(first), TEXT(passed), INT(limit)));
 }
 
-static bool has_prefix(struct span name, struct span prefix)
-{
-    return name.len >= prefix.len && memcmp(name.ptr, prefix.ptr, prefix.len) == 0;
-}
-
 bool ses__name_rows_next(struct name_rows *rows, int64_t *id)
 {
     struct query *query = &rows->query;
@@ -45,7 +40,8 @@ bool ses__name_rows_next(struct name_rows *rows, int64_t *id)
     memcpy(rows->last, name.ptr, name.len);
     rows->last[name.len] = '\0';
     rows->last_len = name.len;
-    return has_prefix(name, rows->prefix); /* those that have it are side by side */
+    /* The names that have the prefix are side by side. */
+    return name.len >= rows->prefix.len && memcmp(name.ptr, rows->prefix.ptr, rows->prefix.len) == 0;
 }
 
 /* -------------------------------------------------------------------------------------------- sessions */

@@ -9,10 +9,11 @@
 
 /* CORRUPT: an index led to the row of another `what`. */
 SESLITE_PRIVATE int ses__refuse_stranger(const struct db *db, const char *what, ses_error *error);
-/* Ends a query that looks for one `what`: NOTFOUND (without a message) without a row, CORRUPT if the row is another's. */
+/* Ends a query that looks for one `what`: NOTFOUND (without a message) without a row, CORRUPT if the row is
+ * another's. */
 SESLITE_PRIVATE int ses__end_found(struct query *query, bool found, bool is_it, const char *what);
-/* Runs a statement that must change its one row, since a loop that goes on without would never end: CORRUPT when it
- * changed none. */
+/* Runs a statement that must change its one row, since a loop that goes on without would never end: CORRUPT
+ * when it changed none. */
 SESLITE_PRIVATE int ses__change_one(struct db *db, const struct statement *statement, const char *table,
                                     ses_error *error, const struct value *values);
 SESLITE_PRIVATE int ses__refuse_unchanged(const struct db *db, const char *table, ses_error *error);
@@ -23,7 +24,8 @@ SESLITE_PRIVATE bool ses__is_id(struct span text);
 
 /* The eleven columns that every statement on sessions begins with. */
 SESLITE_PRIVATE void ses__session_row_read(struct query *query, struct session_row *row);
-/* Another program, or a damaged page, can put any number into a row: CORRUPT when one is out of its bounds. */
+/* Another program, or a damaged page, can put any number into a row: CORRUPT when one is out of
+ * its bounds. */
 SESLITE_PRIVATE int ses__session_row_check(const struct session_row *row, const struct db *db,
                                            ses_error *error);
 #define HOUR_US INT64_C(3600000000)
@@ -31,7 +33,8 @@ SESLITE_PRIVATE int ses__session_row_check(const struct session_row *row, const 
 /* The columns active_30s, by which lists are in order, and ahead_hour for a time. */
 SESLITE_PRIVATE int64_t ses__active_30s(int64_t time_us);
 SESLITE_PRIVATE int64_t ses__hour_of(int64_t time_us);
-/* Was the session updated well after it was written to, so that active_30s does not show for how long it is idle? */
+/* True if the session was updated well after it was written to, so that active_30s does not show for how long
+ * it is idle. */
 static inline bool ses__is_ahead(int64_t updated_us, int64_t changed_us)
 {
     return updated_us - changed_us > HOUR_US;
@@ -50,7 +53,7 @@ SESLITE_PRIVATE int ses__version_pass(struct db *db, int64_t user_id, int64_t ve
 
 enum { FEW_ROWS = 100 };
 
-/* Of a walk that may end soon: the first page is small. */
+/* For a walk that may end soon: the first page is small. */
 static inline struct paging ses__paging_few(const struct db *db)
 {
     return (struct paging){.rows = db->traits->page < FEW_ROWS ? db->traits->page : FEW_ROWS};
@@ -73,7 +76,8 @@ static inline bool ses__paging_row(struct paging *paging, struct query *query)
     return row;
 }
 
-/* After the last row of a page: true if there may be another, which is to be asked for in place of the query. */
+/* After the last row of a page: true if there may be another, which is to be asked for in place
+ * of the query. */
 static inline bool ses__paging_turn(const struct paging *paging, struct query *query)
 {
     const bool turns = query->db->traits->page > 0 && paging->left == 0 && query->code == SES_OK;

@@ -1,11 +1,6 @@
 /* The events of a range: a walk over the stretches of its numbers that are live, or over all of them. */
 #include "storage/sql/rows/event.h"
 
-static int64_t largest(int64_t left, int64_t right)
-{
-    return left > right ? left : right;
-}
-
 static int64_t smallest(int64_t left, int64_t right)
 {
     return left < right ? left : right;
@@ -25,8 +20,9 @@ static bool open_stretch(struct range_rows *walk)
         forward ? walk->stretch - 1 : walk->stretch + 1; /* before 0 there is SIZE_MAX, which is none */
     if (forward ? first > range->last_seq : last < range->first_seq)
         return false;
-    ses__event_rows_open_few(&walk->rows, walk->db, walk->session_id, largest(first, range->first_seq),
-                             smallest(last, range->last_seq),
+    if (first < range->first_seq)
+        first = range->first_seq;
+    ses__event_rows_open_few(&walk->rows, walk->db, walk->session_id, first, smallest(last, range->last_seq),
                              &(struct few_events){smallest(walk->left, walk->few.count), walk->few.bytes},
                              walk->how, walk->error);
     return true;
@@ -60,21 +56,16 @@ void ses__range_rows_take(struct range_rows *walk, int64_t session_id)
     walk->rows.session_id = session_id;
 }
 
-/* The next event of the stretches. */
-static bool next_in_stretch(struct range_rows *walk, struct event_row *row)
-{
-    bool found = ses__event_rows_next(&walk->rows, row);
-
-    while (!found && ses__range_rows_close(walk) == SES_OK && open_stretch(walk))
-        found = ses__event_rows_next(&walk->rows, row);
-    return found;
-}
-
 bool ses__range_rows_next(struct range_rows *walk, struct event_row *row)
 {
     const bool forward = walk->how == WALK_FORWARD;
 
-    while (walk->left > 0 && next_in_stretch(walk, row)) {
+    while (walk->left > 0) {
+        bool found = ses__event_rows_next(&walk->rows, row);
+        while (!found && ses__range_rows_close(walk) == SES_OK && open_stretch(walk))
+            found = ses__event_rows_next(&walk->rows, row);
+        if (!found)
+            return false;
         if (row->time_us >= walk->range->since_us) {
             walk->left--;
             return true;

@@ -87,7 +87,8 @@ int ses__session_remove(struct db *db, const struct session_row *row, ses_error 
     return code;
 }
 
-/* An index led to the session. Its row must be there, and be the app's, and the user's if all of that user's are due. */
+/* An index led to the session. Its row must be there, and be the app's, and the user's if all of that user's
+ * are due. */
 static int remove_session_of(struct db *db, int64_t app_id, const struct due *due, int64_t id,
                              ses_error *error)
 {
@@ -106,21 +107,6 @@ static int remove_session_of(struct db *db, int64_t app_id, const struct due *du
     return code == SES_OK ? ses__session_remove(db, &row, error) : code;
 }
 
-/* The user's own rows, when no session is left. */
-static int remove_user_rows(struct db *db, int64_t id, int64_t *state_keys, ses_error *error)
-{
-    int code = ses__query_do(db, STATEMENT_USER_STATE_DELETE, error, VALUES(INT(id)));
-
-    *state_keys = ses__db_changed(db);
-    ses__count_erased(db, state_keys);
-    if (code == SES_OK)
-        code = ses__artifacts_remove_of_user(db, id, error);
-    if (code == SES_OK)
-        code = check_none_left(db, STATEMENT_USER_LEFT, "user", id, error);
-    return code == SES_OK ? ses__change_one(db, STATEMENT_USER_DELETE, "users", error, VALUES(INT(id)))
-                          : code;
-}
-
 int ses__user_remove(struct db *db, const struct user_row *user, int64_t *sessions, int64_t *state_keys,
                      ses_error *error)
 {
@@ -128,8 +114,18 @@ int ses__user_remove(struct db *db, const struct user_row *user, int64_t *sessio
 
     *sessions = 0;
     ses__db_lock(db, SCOPE_USER, user->id, true); /* so that no session is added */
-    const int code = ses__due_remove(db, user->app_id, &all, INT64_MAX, sessions, error);
-    return code == SES_OK ? remove_user_rows(db, user->id, state_keys, error) : code;
+    int code = ses__due_remove(db, user->app_id, &all, INT64_MAX, sessions, error);
+    if (code != SES_OK)
+        return code;
+    code = ses__query_do(db, STATEMENT_USER_STATE_DELETE, error, VALUES(INT(user->id)));
+    *state_keys = ses__db_changed(db);
+    ses__count_erased(db, state_keys);
+    if (code == SES_OK)
+        code = ses__artifacts_remove_of_user(db, user->id, error);
+    if (code == SES_OK)
+        code = check_none_left(db, STATEMENT_USER_LEFT, "user", user->id, error);
+    return code == SES_OK ? ses__change_one(db, STATEMENT_USER_DELETE, "users", error, VALUES(INT(user->id)))
+                          : code;
 }
 
 int ses__app_remove(struct db *db, int64_t id, ses_error *error)

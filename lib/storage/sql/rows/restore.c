@@ -43,13 +43,6 @@ static int note_due(struct restoring *it, ses_error *error)
     return code == SES_OK ? note_change(it, change, error) : code;
 }
 
-static int note_removal(struct restoring *it, struct span key, ses_error *error)
-{
-    const struct row_change change = {
-        {.scope = SCOPE_SESSION, .removes = true, .name = key, .key = key, .value = {"", 0}}, 0};
-    return note_change(it, change, error);
-}
-
 static int compare_row(struct restoring *it, struct span key, struct span value, int64_t seq,
                        ses_error *error)
 {
@@ -61,8 +54,11 @@ static int compare_row(struct restoring *it, struct span key, struct span value,
         code = note_due(it, error);
     if (code != SES_OK)
         return code;
-    if (it->next == it->count || order > 0)
-        return note_removal(it, key, error);
+    if (it->next == it->count || order > 0) {
+        const struct row_change removal = {
+            {.scope = SCOPE_SESSION, .removes = true, .name = key, .key = key, .value = {"", 0}}, 0};
+        return note_change(it, removal, error);
+    }
     const struct state_entry *entry = it->due[it->next];
     if (entry->seq != seq || !ses__span_is(ses__state_entry_value(entry), value))
         return note_due(it, error);
@@ -83,18 +79,6 @@ static int compare_rows(struct restoring *it, ses_error *error)
     int code = ses__query_end(&rows.query);
     while (code == SES_OK && it->next < it->count)
         code = note_due(it, error);
-    return code;
-}
-
-static int write_changes(const struct restoring *it, ses_error *error)
-{
-    int code = SES_OK;
-
-    for (size_t i = 0; i < it->change_count && code == SES_OK; i++) {
-        struct row_change *change = &it->changes[i];
-        const struct delta one = {&change->op, 1, 1};
-        code = ses__delta_store(it->db, &one, it->session, change->seq, error);
-    }
     return code;
 }
 
@@ -120,8 +104,11 @@ int ses__session_state_restore(struct db *db, const struct session_row *session,
     struct restoring it;
     int code = find_changes(&it, db, session, state, error);
 
-    if (code == SES_OK)
-        code = write_changes(&it, error);
+    for (size_t i = 0; i < it.change_count && code == SES_OK; i++) {
+        struct row_change *change = &it.changes[i];
+        const struct delta one = {&change->op, 1, 1};
+        code = ses__delta_store(db, &one, session, change->seq, error);
+    }
     free_changes(&it);
     return code;
 }

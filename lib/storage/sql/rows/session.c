@@ -104,25 +104,20 @@ int ses__session_by_id(struct db *db, int64_t id, struct session_row *row, ses_e
     return end_with_row(&query, row);
 }
 
-/* A log that has become shorter, or is another user's, is not the one that was read. */
-static int check_same_life(const struct db *db, const struct session_row *known,
-                           const struct session_row *row, ses_error *error)
-{
-    return row->user_id == known->user_id && row->app_id == known->app_id && row->last_seq >= known->last_seq
-               ? SES_OK
-               : ses__error_set(error, SES_CORRUPT,
-                                "%s: the row of session number %lld now belongs to another session", db->name,
-                                (long long)known->id);
-}
-
 static int take_row_of_session(struct query *query, const struct session_ref *ref, struct session_row *row)
 {
+    const struct session_row *known = ref->known;
     int code = end_with_row(query, row);
 
     if (code == SES_NOTFOUND)
         code = ses__no_such_session(ref->key, query->error);
-    else if (code == SES_OK && ref->known)
-        code = check_same_life(query->db, ref->known, row, query->error);
+    /* A log that has become shorter, or is another user's, is not the one that was read. */
+    else if (code == SES_OK && known &&
+             (row->user_id != known->user_id || row->app_id != known->app_id ||
+              row->last_seq < known->last_seq))
+        code = ses__error_set(query->error, SES_CORRUPT,
+                              "%s: the row of session number %lld now belongs to another session",
+                              query->db->name, (long long)known->id);
     if (code == SES_OK) {
         query->db->found_id = row->id;
         query->db->found_version = row->version;

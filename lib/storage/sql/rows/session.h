@@ -58,7 +58,7 @@ struct details_of {
 SESLITE_PRIVATE void ses__details_of_ask(struct details_of *asked, struct db *db,
                                          const struct described *session, ses_error *error);
 SESLITE_PRIVATE int ses__details_of_take(struct details_of *asked, const struct described *session);
-/* The same of many: two statements at most. No list: of the one that this transaction reads. */
+/* The details of many sessions: two statements at most. No list: of the page that is read. */
 struct details_asked {
     bool has_details;
     bool has_labels;
@@ -119,7 +119,8 @@ struct user_row {
     int64_t id;
     int64_t app_id;
 };
-/* The search for a user, or (no user) for an app, in two halves. The row of an app has the user's number 0. */
+/* The search for a user, or (no user) for an app, in two halves. The row of an app has the user's
+ * number 0. */
 SESLITE_PRIVATE void ses__owner_ask(struct query *query, struct db *db, const char *app, const char *user,
                                     ses_error *error);
 SESLITE_PRIVATE int ses__owner_take(struct query *query, struct user_row *row);
@@ -150,10 +151,10 @@ SESLITE_PRIVATE int ses__due_find(struct db *db, const struct due *due, int64_t 
 /* Removes them, which are the app's, and counts them, until `limit` are. */
 SESLITE_PRIVATE int ses__due_remove(struct db *db, int64_t app_id, const struct due *due, int64_t limit,
                                     int64_t *deleted, ses_error *error);
-/* Has the user more sessions than that? */
+/* `has`: the user has more sessions than that. */
 SESLITE_PRIVATE int ses__user_has_more(struct db *db, int64_t user_id, int64_t sessions, bool *has,
                                        ses_error *error);
-/* Of a walk that asks for its rows page by page, where the db does. */
+/* The pages of a walk that asks for its rows page by page, where the db does. */
 struct paging {
     int64_t rows; /* of the next page */
     int64_t left; /* rows that the page under way may still have */
@@ -207,7 +208,8 @@ SESLITE_PRIVATE int ses__lease_find(struct db *db, int64_t session_id, struct le
 SESLITE_PRIVATE void ses__lease_ask(struct query *query, struct db *db, int64_t session_id, ses_error *error);
 SESLITE_PRIVATE int ses__lease_take(struct query *query, int64_t session_id, struct lease_row *row,
                                     int64_t *now_us);
-/* Gives the lease to the row's owner, with a token that is new, in place of that of the row, if it has one. */
+/* Gives the lease to the row's owner, with a token that is new, in place of that of the row, if
+ * it has one. */
 SESLITE_PRIVATE int ses__lease_give(struct db *db, struct lease_row *row, ses_error *error);
 /* Writes the row's times and next owner. */
 SESLITE_PRIVATE int ses__lease_set(struct db *db, const struct lease_row *row, ses_error *error);

@@ -217,7 +217,7 @@ int ses__state_of_session_take(struct query *rows, struct state *state, ses_erro
     return code;
 }
 
-/* The owners of the shared keys among the operations. */
+/* Locks the owners of the shared keys among the operations. */
 static void lock_owners(struct db *db, const struct delta *delta, const struct session_row *session,
                         bool exclusive)
 {
@@ -288,30 +288,27 @@ int ses__state_seen_take(struct query *rows, const struct delta *seen, const cha
 
 /* ---------------------------------------------------------------------------------------------- writing */
 
-static int write_key(struct db *db, const struct delta_op *op, const struct session_row *session, int64_t seq,
-                     ses_error *error)
-{
-    const struct scope_statements *statements = &scope_statements[op->scope];
-    const struct value owner = OWNER(ses__scope_owner(op->scope, session));
-    /* Without a number it is the session that this transaction makes, or none: see sql/postgres/statements.sql. */
-    const bool is_known = session->id != 0 || !ses__db_asks_ahead(db);
-
-    if (op->removes)
-        return ses__query_do(db, statements->remove, error, VALUES(owner, TEXT(op->key)));
-    return ses__query_do(db, statements->set, error,
-                         VALUES(owner, TEXT(op->key), TEXT(op->value),
-                                INT_IF(op->scope != SCOPE_SESSION && is_known, session->id), INT(seq)));
-}
-
 int ses__delta_store(struct db *db, const struct delta *delta, const struct session_row *session, int64_t seq,
                      ses_error *error)
 {
+    /* Without a number it is the session that this transaction makes, or none: see
+     * sql/postgres/statements.sql. */
+    const bool is_known = session->id != 0 || !ses__db_asks_ahead(db);
     int code = SES_OK;
 
     lock_owners(db, delta, session, false);
     for (size_t i = 0; i < delta->count && code == SES_OK; i++) {
-        if (delta->ops[i].scope != SCOPE_TEMP)
-            code = write_key(db, &delta->ops[i], session, seq, error);
+        const struct delta_op *op = &delta->ops[i];
+        if (op->scope == SCOPE_TEMP)
+            continue;
+        const struct value owner = OWNER(ses__scope_owner(op->scope, session));
+        if (op->removes)
+            code = ses__query_do(db, scope_statements[op->scope].remove, error, VALUES(owner, TEXT(op->key)));
+        else
+            code =
+                ses__query_do(db, scope_statements[op->scope].set, error,
+                              VALUES(owner, TEXT(op->key), TEXT(op->value),
+                                     INT_IF(op->scope != SCOPE_SESSION && is_known, session->id), INT(seq)));
     }
     return code;
 }

@@ -20,8 +20,8 @@ struct key_order {
     size_t len;
     bool begun;
 };
-/* The same of shared state. CORRUPT unless the key may be one and comes after the last, so that each comes once, and the
- * value is JSON. */
+/* Reads the next row of shared state. CORRUPT unless the key may be one and comes after the last, so that
+ * each comes once, and the value is JSON. */
 SESLITE_PRIVATE bool ses__shared_rows_next(struct query *rows, struct key_order *order, struct span *key,
                                            struct span *value);
 /* Loads all of the walk into the state, and closes it. */
@@ -31,25 +31,27 @@ SESLITE_PRIVATE int ses__state_rows_load(struct query *rows, struct state *state
 /* Loads a scope of the session's into the state. */
 SESLITE_PRIVATE int ses__load_scope(struct db *db, struct state *state, enum scope scope,
                                     const struct session_row *session, ses_error *error);
-/* The same of all scopes that are stored, in two halves. A row without numbers: of the session that this transaction
- * finds. */
+/* Loads all stored scopes of a session, in two halves. A row without numbers: of the session that this
+ * transaction finds. */
 SESLITE_PRIVATE void ses__state_of_session_ask(struct query *rows, struct db *db,
                                                const struct session_row *session, ses_error *error);
 SESLITE_PRIVATE int ses__state_of_session_take(struct query *rows, struct state *state, ses_error *error);
-/* The user or session scope of many owners, with one statement. No owners: those of the list that this transaction reads. */
+/* The user or session scope of many owners, with one statement. No owners: those of the list that this
+ * transaction reads. */
 SESLITE_PRIVATE void ses__owners_ask(struct query *rows, struct db *db, enum scope scope,
                                      const struct owner_list *owners, ses_error *error);
-/* Loads and closes it. The owners must be different ones, in the order in which they were asked for, and their states have
- * nothing in that scope. */
+/* Loads and closes it. The owners must be different ones, in the order in which they were asked for, and
+ * their states have nothing in that scope. */
 SESLITE_PRIVATE int ses__owners_take(struct query *rows, enum scope scope, const struct owner_list *owners,
                                      struct state *const *states, ses_error *error);
 SESLITE_PRIVATE int64_t ses__scope_owner(enum scope scope, const struct session_row *session);
-/* The name of the first key of which something else is stored than what was seen (an operation that removes: that the key
- * does not exist); NULL: there is none. */
+/* The name of the first key of which something else is stored than what was seen (an operation that removes:
+ * that the key does not exist); NULL: there is none. */
 SESLITE_PRIVATE int ses__state_find_changed(struct db *db, const struct delta *seen,
                                             const struct session_row *session, const char **changed,
                                             ses_error *error);
-/* The same in two halves, of the session that this transaction finds: one row is asked for each key that was seen. */
+/* The same in two halves, of the session that this transaction finds: one row is asked for each key that was
+ * seen. */
 SESLITE_PRIVATE void ses__state_seen_ask(struct query *rows, struct db *db, const struct delta *seen,
                                          ses_error *error);
 SESLITE_PRIVATE int ses__state_seen_take(struct query *rows, const struct delta *seen, const char **changed);

@@ -154,33 +154,27 @@ static int remove_event_words(struct db *db, const struct session_row *row, cons
     return code;
 }
 
-static int remove_words(struct db *db, const struct session_row *row, int64_t first, int64_t last,
-                        struct deriving *indexing, ses_error *error)
-{
-    struct event_rows rows;
-    struct event_row event;
-
-    ses__event_rows_open(&rows, db, row->id, first, last, WALK_FORWARD_BODIES, error);
-    while (ses__event_rows_next(&rows, &event))
-        ses__query_keep(&rows.query, remove_event_words(db, row, &event, indexing, error));
-    return ses__event_rows_close(&rows);
-}
-
 static int remove_indexed(struct db *db, const struct words_removal *removal, ses_error *error)
 {
+    const struct session_row *row = removal->row;
     struct deriving indexing;
+    struct event_rows rows;
+    struct event_row event;
     int64_t indexed = 0;
     bool current = false;
-    int code = ses__index_seq(db, removal->row, &indexed, &current, error);
+    int code = ses__index_seq(db, row, &indexed, &current, error);
 
     if (code != SES_OK)
         return code;
     ses__deriving_init(&indexing, db, 0);
-    code = remove_words(db, removal->row, removal->first, removal->last < indexed ? removal->last : indexed,
-                        &indexing, error);
+    ses__event_rows_open(&rows, db, row->id, removal->first,
+                         removal->last < indexed ? removal->last : indexed, WALK_FORWARD_BODIES, error);
+    while (ses__event_rows_next(&rows, &event))
+        ses__query_keep(&rows.query, remove_event_words(db, row, &event, &indexing, error));
+    code = ses__event_rows_close(&rows);
     if (code == SES_OK)
         code = ses__query_do(db, STATEMENT_PLACES_REMOVE, error,
-                             VALUES(INT(removal->row->id), INT(removal->first), INT(removal->last)));
+                             VALUES(INT(row->id), INT(removal->first), INT(removal->last)));
     db->removed_words = true;
     ses__deriving_free(&indexing);
     return code;
@@ -242,7 +236,7 @@ int ses__words_put(struct db *db, const struct session_row *row, const struct ev
     return code;
 }
 
-/* --------------------------------------------------------------------------------------------- what is found */
+/* ------------------------------------------------------------------------------------------ what is found */
 
 /* Columns of words_found. The first row has only the last of them. */
 enum {
@@ -256,19 +250,6 @@ enum {
     FOUND_COUNT
 };
 
-static void write_query(const struct words_asked *asked, const struct db *db)
-{
-    const struct user_row *owner = asked->owner;
-    char whose[OWNERS_MAX];
-
-    if (asked->session_id)
-        (void)snprintf(whose, sizeof whose, "=s%lld", (long long)asked->session_id);
-    else
-        (void)snprintf(whose, sizeof whose, "=%c%lld", owner->id ? 'u' : 'a',
-                       (long long)(owner->id ? owner->id : owner->app_id));
-    ses__index_query(asked->terms, &db->engine->words->syntax, whose, asked->text);
-}
-
 void ses__found_rows_open(struct found_rows *rows, struct db *db, const struct words_asked *asked,
                           ses_error *error)
 {
@@ -277,9 +258,16 @@ void ses__found_rows_open(struct found_rows *rows, struct db *db, const struct w
     const struct value none = INT_IF(false, 0);
     struct value label[3] = {none, none, none};
     struct value prefix[2] = {none, none};
+    const struct user_row *owner = asked->owner;
+    char whose[OWNERS_MAX];
 
     *rows = (struct found_rows){.asked = asked};
-    write_query(asked, db);
+    if (asked->session_id)
+        (void)snprintf(whose, sizeof whose, "=s%lld", (long long)asked->session_id);
+    else
+        (void)snprintf(whose, sizeof whose, "=%c%lld", owner->id ? 'u' : 'a',
+                       (long long)(owner->id ? owner->id : owner->app_id));
+    ses__index_query(asked->terms, &db->engine->words->syntax, whose, asked->text);
     if (filter->label)
         ses__label_values(label, filter);
     if (filter->id_prefix)

@@ -14,7 +14,7 @@
 #include "storage/sql/rows/list.h"
 
 /* From the second on, the name contains the number of the rules by which an event has words (model/words).
- * Who changes them gives the next number, search2 (test/search/rules.c). An index of another number counts as
+ * A change of them takes the next number, search2 (test/search/rules.c). An index of another number counts as
  * absent. */
 #define WORDS_FEATURE "search"
 
@@ -43,7 +43,7 @@ struct words_engine {
 
 /* UNSUPPORTED: there is one, but the engine cannot use it. */
 SESLITE_PRIVATE int ses__index_find(struct db *db, bool *is_there, ses_error *error);
-/* Is there one that a search by this role would use? */
+/* True if there is an index that a search by this role would use. */
 SESLITE_PRIVATE int ses__index_serves(struct db *db, bool *serves, ses_error *error);
 /* For calls that change events. CORRUPT: there is an index that cannot be kept up to date. */
 SESLITE_PRIVATE int ses__index_must_suit(struct db *db, bool *is_there, ses_error *error);
@@ -64,16 +64,18 @@ SESLITE_PRIVATE int ses__index_write(struct db *db, bool merges, ses_error *erro
 
 /* Makes the text that the index has of an event. Without any, the event is not in there. */
 SESLITE_PRIVATE int ses__index_text_take(struct deriving *indexing, struct span body, ses_error *error);
-/* Whose events they are, as words that no text has. */
+/* The owners of the events, as words that no text has. */
 enum { OWNERS_MAX = 80 };
 SESLITE_PRIVATE struct span ses__index_owners(const struct session_row *row, char text[OWNERS_MAX]);
-/* The last event of a session that is in the index, or where its log begins; `*current`: nothing was cut since. */
+/* The last event of a session that is in the index, or where its log begins; `*current`: nothing was cut
+ * since. */
 SESLITE_PRIVATE int ses__index_seq(struct db *db, const struct session_row *row, int64_t *seq, bool *current,
                                    ses_error *error);
 SESLITE_PRIVATE extern const struct derived_feature ses__index_feature;
 
-/* Removes the words of events, in two halves: before the events are deleted, and after that. (A server is asked in the first
- * whether there is an index, and does the rest by itself.) `row` lives until the second. */
+/* Removes the words of events, in two halves: before the events are deleted, and after that. (A
+ * server is asked in the first whether there is an index, and does the rest by itself.) `row`
+ * lives until the second. */
 struct words_removal {
     const struct session_row *row;
     int64_t first;
@@ -84,7 +86,8 @@ SESLITE_PRIVATE int ses__words_remove_begin(struct words_removal *removal, struc
                                             const struct session_row *row, int64_t first, int64_t last,
                                             ses_error *error);
 SESLITE_PRIVATE int ses__words_remove_end(struct words_removal *removal, ses_error *error);
-/* Adds the words of an event that was changed, after those before were removed, if the index has come so far. */
+/* Adds the words of an event that was changed, after those before were removed, if the index has
+ * come so far. */
 SESLITE_PRIVATE int ses__words_put(struct db *db, const struct session_row *row,
                                    const struct event_row *event, ses_error *error);
 

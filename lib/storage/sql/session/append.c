@@ -1,8 +1,9 @@
-/* Appending: everything that one append checks, stores and brings a handle up to date with, in one transaction. */
+/* Appending: everything that one append checks, stores and brings a handle up to date with, in one
+ * transaction. */
 #include "base/error.h"
 #include "storage/sql/session/jobs.h"
 
-/* ---------------------------------------------------------------------------------- what is stored already */
+/* --------------------------------------------------------------------------------- what is stored already */
 
 static int check_stored(const struct append_op *op, struct event_draft *draft, const struct event_row *stored,
                         ses_error *error)
@@ -52,8 +53,8 @@ static int find_stored(const struct append_op *op, struct db *db, struct event_d
 
 enum refusal { REFUSAL_LEASED, REFUSAL_STALE };
 
-/* The lease is lost; or another writer has changed the shared key `changed`, or the session itself (NULL). A retry of
- * events that are stored already is fine; anything else is refused. */
+/* The lease is lost; or another writer has changed the shared key `changed`, or the session itself (NULL). A
+ * retry of events that are stored already is fine; anything else is refused. */
 static int refuse_new_events(struct append_op *op, struct db *db, enum refusal why, const char *changed,
                              ses_error *error)
 {
@@ -130,8 +131,8 @@ static void place_event(const struct append_op *op, struct event_draft *draft)
     draft->row.high_us = draft->row.time_us > row->updated_us ? draft->row.time_us : row->updated_us;
 }
 
-/* True if the handle lacks events that others have stored before this append: it catches up, and reads the shared
- * scopes again. */
+/* True if the handle lacks events that others have stored before this append: it catches up, and reads the
+ * shared scopes again. */
 static bool catches_up(const struct append_op *op)
 {
     return op->snapshot && op->before.version != op->snapshot->row.version;
@@ -174,8 +175,8 @@ static int store_event(struct append_op *op, struct db *db, struct event_draft *
     if (limit != SES_OK)
         return limit;
     place_event(op, draft);
-    /* A rewind that another program made names the invocation that it takes back, but not where that begins. The
-     * position found ahead of the transaction still holds unless events were cut or pruned. */
+    /* A rewind that another program made names the invocation that it takes back, but not where that begins.
+     * The position found ahead of the transaction still holds unless events were cut or pruned. */
     if (draft->row.rewinds_before.len > 0 && looked->id != 0) {
         const bool holds = looked->id == op->row.id && looked->base_seq == op->row.base_seq &&
                            ses__row_epoch(looked) == ses__row_epoch(&op->row);
@@ -294,7 +295,7 @@ static int run_append(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? ses__append_check_and_store(op, db, error) : code;
 }
 
-/* --------------------------------------------------------------------------------------- where rewinds lead */
+/* ------------------------------------------------------------------------------------- where rewinds lead */
 
 static int find_targets(struct db *db, void *context, ses_error *error)
 {

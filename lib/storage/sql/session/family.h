@@ -6,8 +6,8 @@
 #include "storage/sql/rows/event.h"
 
 struct relative {
-    struct session_row
-        row;        /* only the numbers of its session, app and user, last_seq, created_us and base_seq */
+    /* Only the numbers of its session, app and user, last_seq, created_us and base_seq. */
+    struct session_row row;
     int64_t origin; /* 0: none */
     struct span user;
     struct span session;

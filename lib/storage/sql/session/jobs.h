@@ -48,7 +48,8 @@ SESLITE_PRIVATE void ses__missed_ask(struct event_rows *rows, struct db *db, con
                                      int64_t last, ses_error *error);
 SESLITE_PRIVATE int ses__missed_take(struct event_rows *rows, struct db *db, struct advance *advance,
                                      const struct session_row *row, ses_error *error);
-/* The scopes that other sessions share, in two halves. An advance that restarts also reads the session's own. */
+/* The scopes that other sessions share, in two halves. An advance that restarts also reads the
+ * session's own. */
 SESLITE_PRIVATE void ses__scopes_ask(struct query *asked, struct db *db, const struct session_row *known,
                                      ses_error *error);
 SESLITE_PRIVATE int ses__scopes_take(struct query *asked, struct db *db, struct advance *advance,
@@ -126,7 +127,8 @@ struct stored_event_asked {
     int64_t seq;
 };
 
-/* The queries of an append besides that of the session's row. They are sent at once where that saves waiting. */
+/* The queries of an append besides that of the session's row. They are sent at once where that
+ * saves waiting. */
 struct append_asked {
     struct query lease;
     struct query *expected;             /* for each key that was seen */

@@ -55,7 +55,7 @@ static const int64_t few_found[] = {
     [INDEX_ACTIVITY] = 10000,
 };
 
-/* So few are walked without asking the index of labels, which is the app's. */
+/* A user with fewer sessions is walked without asking the index of labels, which is the app's. */
 enum { FEW_OF_USER = 1000 };
 
 static bool is_asked(const struct list_query *query, enum list_index index)
@@ -141,7 +141,7 @@ struct contents_asked {
     struct details_asked details;
 };
 
-/* Whose they are: room for one each session of the page, and for two ids of details. */
+/* The owners of the contents: room for one each session of the page, and for two ids of details. */
 struct page_owners {
     struct listed **sorted; /* by user */
     int64_t *ids;           /* of users, of sessions, of those with details */
@@ -262,8 +262,8 @@ static int load_page(struct contents_asked *asked, struct db *db, const struct l
 
 /* ------------------------------------------------------------------------------------------- the page */
 
-/* A list that is walked in its own order can be asked for all at once. SES_NOTFOUND (without a message): it is
- * empty. */
+/* A list that is walked in its own order can be asked for all at once. SES_NOTFOUND (without a message): it
+ * is empty. */
 static int read_list_page(struct list_op *op, struct db *db, struct list_query *query, bool asks_all,
                           ses_error *error)
 {

@@ -158,7 +158,8 @@ static int run_page(struct db *db, void *context, ses_error *error)
     ses__arena_reset(op->arena);
     op->events->count = 0;
     int code = find_page(db, op, &full, error);
-    /* A replica that is behind the one of the last page has fewer events or none, or its log looks damaged. */
+    /* A replica that is behind the one of the last page has fewer events or none, or its log
+     * looks damaged. */
     if ((code == SES_OK || code == SES_CORRUPT) && !op->first && op->row.version < op->session.known->version)
         return ses__stale_at(
             &op->row, error,

@@ -111,8 +111,9 @@ int ses__missed_take(struct event_rows *rows, struct db *db, struct advance *adv
     struct event_row event;
 
     if (ses__row_epoch(row) != ses__row_epoch(known)) {
-        /* Events were cut or redacted, so those that the snapshot has are read again, except pruned ones, which it
-         * keeps. If all of them were cut or pruned, the two cannot be distinguished, and it starts again. */
+        /* Events were cut or redacted, so those that the snapshot has are read again, except pruned ones,
+         * which it keeps. If all of them were cut or pruned, the two cannot be distinguished, and it starts
+         * again. */
         const int64_t keep = row->base_seq <= known->last_seq ? row->base_seq : 0;
         const int64_t first = events->count > 0 ? events->items[0]->seq : known->last_seq + 1;
         const int code = ses__event_rows_close(rows);

@@ -4,8 +4,8 @@
 #include "storage/sql/session/jobs.h"
 #include "storage/sql/rows/parts.h"
 
-/* The app, and the user if one is given, as the owners of a session's state; makes them if `makes`. SES_NOTFOUND (without a
- * message). */
+/* The app, and the user if one is given, as the owners of a session's state; makes them if `makes`.
+ * SES_NOTFOUND (without a message). */
 static int find_owner(struct db *db, const char *app, const char *user, bool makes, struct session_row *owner,
                       ses_error *error)
 {

@@ -81,16 +81,7 @@ static int take_usage_name(struct usage_batch *batch, struct query *query, int c
     return name->ptr ? SES_OK : ses__error_nomem(query->error);
 }
 
-static int take_usage_names(struct usage_batch *batch, struct query *query, struct usage_session *session)
-{
-    int code = take_usage_name(batch, query, USAGE_NAME, &session->name);
-
-    if (code == SES_OK)
-        code = take_usage_name(batch, query, USAGE_USER, &session->user);
-    return code == SES_OK ? take_usage_name(batch, query, USAGE_APP, &session->app) : code;
-}
-
-/* Up to which event the table has calls of it that count. Those up to base_seq were pruned. */
+/* The last event whose calls are in the table and count. Those up to base_seq were pruned. */
 static int64_t counted_seq(const struct usage_walk *walk, struct query *query,
                            const struct usage_session *session)
 {
@@ -116,7 +107,11 @@ static int take_usage_session(struct usage_batch *batch, struct query *query, in
     session->counted_seq = counted_seq(walk, query, session);
     int code = check_usage_session(batch, session, after, query->error);
     if (code == SES_OK && walk->names)
-        code = take_usage_names(batch, query, session);
+        code = take_usage_name(batch, query, USAGE_NAME, &session->name);
+    if (code == SES_OK && walk->names)
+        code = take_usage_name(batch, query, USAGE_USER, &session->user);
+    if (code == SES_OK && walk->names)
+        code = take_usage_name(batch, query, USAGE_APP, &session->app);
     batch->count++;
     return code;
 }
@@ -175,29 +170,6 @@ static int walk_usage_events(struct usage_batch *batch, const struct usage_sessi
         ses__query_keep(&rows.query, code);
     }
     return ses__event_rows_close(&rows);
-}
-
-static int read_edges(struct usage_batch *batch, ses_error *error)
-{
-    int code = SES_OK;
-
-    for (const struct usage_edge *edge = batch->edges; edge && code == SES_OK; edge = edge->next)
-        if (edge->first_seq <= edge->last_seq)
-            code = walk_usage_events(batch, edge->session, edge->first_seq - 1, edge->last_seq, edge, error);
-    return code;
-}
-
-static int read_after_sums(struct usage_batch *batch, ses_error *error)
-{
-    int code = SES_OK;
-
-    for (size_t i = 0; i < batch->count && code == SES_OK; i++) {
-        const struct usage_session *session = &batch->sessions[i];
-        const int64_t seq = session->counted_seq > 0 ? session->counted_seq : session->base_seq;
-        if (seq < session->last_seq)
-            code = walk_usage_events(batch, session, seq, session->last_seq, NULL, error);
-    }
-    return code;
 }
 
 /* -------------------------------------------------------------------------------------------- their sums */
@@ -289,7 +261,8 @@ static int read_rows(struct usage_batch *batch, const struct owner_list *ids, bo
     return code;
 }
 
-/* Reads the rows of whole sessions, if these do, and then those of the sessions whose parts are needed. */
+/* Reads the rows of whole sessions, if these suffice, then those of the sessions whose parts are needed, and
+ * the events of rows that belong to the result in part. */
 static int read_sums(struct usage_batch *batch, ses_error *error)
 {
     struct owner_list ids = {batch->ids, 0};
@@ -312,16 +285,10 @@ static int read_sums(struct usage_batch *batch, ses_error *error)
             batch->ids[ids.count++] = batch->sessions[i].id;
     if (code == SES_OK && ids.count > 0)
         code = read_rows(batch, &ids, false, error);
-    return code == SES_OK ? read_edges(batch, error) : code;
-}
-
-static bool lacks_calls(const struct usage_batch *batch)
-{
-    bool lacks = false;
-
-    for (size_t i = 0; i < batch->count && !lacks; i++)
-        lacks = batch->sessions[i].counted_seq < batch->sessions[i].last_seq;
-    return lacks;
+    for (const struct usage_edge *edge = batch->edges; edge && code == SES_OK; edge = edge->next)
+        if (edge->first_seq <= edge->last_seq)
+            code = walk_usage_events(batch, edge->session, edge->first_seq - 1, edge->last_seq, edge, error);
+    return code;
 }
 
 static int walk_batches(struct usage_batch *batch, ses_error *error)
@@ -335,12 +302,17 @@ static int walk_batches(struct usage_batch *batch, ses_error *error)
         if (code != SES_OK || batch->count == 0)
             return code;
         after = batch->sessions[batch->count - 1].id;
-        walk->is_late = walk->stops_if_late && lacks_calls(batch);
+        for (size_t i = 0; i < batch->count && walk->stops_if_late && !walk->is_late; i++)
+            walk->is_late = batch->sessions[i].counted_seq < batch->sessions[i].last_seq;
         if (walk->is_late)
             return SES_OK;
         code = read_sums(batch, error);
-        if (code == SES_OK)
-            code = read_after_sums(batch, error);
+        for (size_t i = 0; i < batch->count && code == SES_OK; i++) { /* the events after the sums */
+            const struct usage_session *session = &batch->sessions[i];
+            const int64_t seq = session->counted_seq > 0 ? session->counted_seq : session->base_seq;
+            if (seq < session->last_seq)
+                code = walk_usage_events(batch, session, seq, session->last_seq, NULL, error);
+        }
     } while (code == SES_OK && batch->count == USAGE_SESSIONS);
     return code;
 }

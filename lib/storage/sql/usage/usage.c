@@ -116,32 +116,28 @@ static int add_to_row(struct db *db, int64_t session_id, int64_t quarter, struct
 
 /* ------------------------------------------------------------------------------------ bringing up to date */
 
-/* CORRUPT: the table does not say that the session was counted up to that event. */
-static int check_counted(struct db *db, const struct session_row *row, int64_t seq, ses_error *error)
-{
-    struct usage_row whole;
-    struct query query;
-
-    ses__usage_rows_open(&query, db, &(struct owner_list){&row->id, 1}, true, error);
-    const bool sound = ses__query_row(&query) && ses__usage_row_read(&query, &whole) &&
-                       whole.sums.first_seq <= row->base_seq + 1 && whole.sums.last_seq == seq;
-    const int code = ses__query_end(&query);
-    return ses__blame(db, BLAME_USAGE,
-                      code == SES_OK && !sound ? ses__usage_refuse(db, row->id, error) : code);
-}
-
-/* Finds the event after which to begin. */
+/* Finds the event after which to begin. CORRUPT: the table does not say that the session was counted up to
+ * it. */
 static int find_beginning(struct db *db, const struct session_row *row, int64_t *seq, ses_error *error)
 {
     struct derived_row derived;
+    struct usage_row whole;
+    struct query query;
     int code = ses__derived_find(db, USAGE_FEATURE, row, &derived, error);
     const bool goes_on = derived.current && derived.seq > row->base_seq && derived.seq <= row->last_seq;
 
     *seq = goes_on ? derived.seq : row->base_seq;
-    if (code != SES_OK)
+    if (code != SES_OK || (goes_on && *seq == row->last_seq))
         return code;
-    if (goes_on)
-        return *seq < row->last_seq ? check_counted(db, row, *seq, error) : SES_OK;
+    if (goes_on) {
+        ses__usage_rows_open(&query, db, &(struct owner_list){&row->id, 1}, true, error);
+        const bool sound = ses__query_row(&query) && ses__usage_row_read(&query, &whole) &&
+                           whole.sums.first_seq <= row->base_seq + 1 && whole.sums.last_seq == *seq;
+        code = ses__query_end(&query);
+        if (code == SES_OK && !sound)
+            code = ses__usage_refuse(db, row->id, error);
+        return ses__blame(db, BLAME_USAGE, code);
+    }
     code = ses__usage_leave(db, row->id, error);
     return code == SES_OK ? ses__derived_set(db, USAGE_FEATURE, row, row->base_seq, error) : code;
 }
