@@ -31,20 +31,6 @@ static struct span take_digits(const char **p, const char *end)
     return (struct span){start, (size_t)(*p - start)};
 }
 
-static int64_t take_exponent(const char *p, const char *end)
-{
-    int64_t exponent = 0;
-    bool negative = p < end && *p == '-';
-
-    if (p < end && (*p == '-' || *p == '+'))
-        p++;
-    for (; p < end && exponent < EXPONENT_BOUND; p++)
-        exponent = exponent * 10 + (*p - '0');
-    if (exponent > EXPONENT_BOUND)
-        exponent = EXPONENT_BOUND;
-    return negative ? -exponent : exponent;
-}
-
 static struct number_parts take_apart(struct span number)
 {
     struct number_parts parts = {0};
@@ -61,8 +47,18 @@ static struct number_parts take_apart(struct span number)
         p++;
         parts.fraction = take_digits(&p, end);
     }
-    if (p < end)
-        parts.exponent = take_exponent(p + 1, end);
+    if (p == end)
+        return parts;
+    p++; /* the e */
+    const bool negative = p < end && *p == '-';
+    if (p < end && (*p == '-' || *p == '+'))
+        p++;
+    for (; p < end && parts.exponent < EXPONENT_BOUND; p++)
+        parts.exponent = parts.exponent * 10 + (*p - '0');
+    if (parts.exponent > EXPONENT_BOUND)
+        parts.exponent = EXPONENT_BOUND;
+    if (negative)
+        parts.exponent = -parts.exponent;
     return parts;
 }
 

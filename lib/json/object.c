@@ -51,28 +51,6 @@ int ses__json_must_be(const struct json_found *found, const char *due, ses_error
                          found->offset, found->whole, found->path, found->name, due);
 }
 
-static int wrong_type(const struct json_field *field, const struct json_found *found, ses_error *error)
-{
-    enum json_type type = JSON_BOOL;
-
-    if (field->due)
-        return ses__json_must_be(found, field->due, error);
-    while (!(field->types & JSON_MAY_BE(type)))
-        type++;
-    return ses__json_must_be(found, ses__json_type_name(type), error);
-}
-
-static int refuse_other(const struct json_reader *reader, const struct json_object *object,
-                        struct json_string key, ses_error *error)
-{
-    const size_t offset = offset_of(reader, key.raw.ptr - 1);
-    const int len = key.raw.len < 100 ? (int)key.raw.len : 100;
-
-    return ses__error_at(error, SES_INVALID, offset,
-                         "at byte %zu: %s's field \"%s%.*s\" is not known, and cannot be kept", offset,
-                         object->whole, object->path, len, key.raw.ptr);
-}
-
 static int skip(struct json_reader *reader, ses_error *error)
 {
     return ses__json_skip(reader, NULL) ? SES_OK : ses__json_error(reader, error);
@@ -89,7 +67,10 @@ static int read_field(struct json_reader *reader, const struct json_object *obje
     const bool is_absent = found.type == JSON_NULL && !(field->types & JSON_NOT_NULL);
     if (is_absent || found.type == JSON_NONE || reader->lenient)
         return skip(reader, error);
-    return wrong_type(field, &found, error);
+    enum json_type type = JSON_BOOL; /* the first that it may be */
+    while (!field->due && !(field->types & JSON_MAY_BE(type)))
+        type++;
+    return ses__json_must_be(&found, field->due ? field->due : ses__json_type_name(type), error);
 }
 
 int ses__json_read_object(struct json_reader *reader, const struct json_object *object, void *context,
@@ -105,7 +86,13 @@ int ses__json_read_object(struct json_reader *reader, const struct json_object *
         const char *spelling = NULL;
         const struct json_field *field = field_named(object, key, &spelling);
         if (!field->name) {
-            code = field->types ? refuse_other(reader, object, key, error) : skip(reader, error);
+            const size_t offset = offset_of(reader, key.raw.ptr - 1);
+            code = !field->types
+                       ? skip(reader, error)
+                       : ses__error_at(error, SES_INVALID, offset,
+                                       "at byte %zu: %s's field \"%s%.*s\" is not known, and cannot be kept",
+                                       offset, object->whole, object->path,
+                                       key.raw.len < 100 ? (int)key.raw.len : 100, key.raw.ptr);
             reader->others++;
             continue;
         }

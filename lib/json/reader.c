@@ -83,20 +83,6 @@ struct nesting {
     unsigned depth;
 };
 
-static void nesting_push(struct nesting *nesting, bool object)
-{
-    uint64_t bit = UINT64_C(1) << (nesting->depth % 64);
-    uint64_t *word = &nesting->objects[nesting->depth / 64];
-    *word = object ? *word | bit : *word & ~bit;
-    nesting->depth++;
-}
-
-static bool nesting_is_object(const struct nesting *nesting)
-{
-    unsigned top = nesting->depth - 1;
-    return nesting->objects[top / 64] >> (top % 64) & 1;
-}
-
 static bool skip_key(struct json_reader *reader, struct json_string *key)
 {
     skip_space(reader);
@@ -117,7 +103,8 @@ static bool skip_to_next(struct json_reader *reader, struct nesting *nesting)
     struct json_string key;
 
     while (nesting->depth > 0) {
-        bool object = nesting_is_object(nesting);
+        const unsigned top = nesting->depth - 1;
+        const bool object = nesting->objects[top / 64] >> (top % 64) & 1;
         skip_space(reader);
         char byte = reader->at < reader->end ? *reader->at : '\0';
         if (byte == ',') {
@@ -145,7 +132,10 @@ static bool skip_into(struct json_reader *reader, struct nesting *nesting, bool 
         reader->at++;
         return false;
     }
-    nesting_push(nesting, object);
+    const uint64_t bit = UINT64_C(1) << (nesting->depth % 64);
+    uint64_t *word = &nesting->objects[nesting->depth / 64];
+    *word = object ? *word | bit : *word & ~bit;
+    nesting->depth++;
     return !object || skip_key(reader, &key);
 }
 
