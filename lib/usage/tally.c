@@ -8,20 +8,13 @@ enum { TALLY_FLAGS = SES_TALLY_REBUILD | SES_TALLY_DROP };
 _Static_assert((int)SES_TALLY_REBUILD == (int)KEEP_REBUILD && (int)SES_TALLY_DROP == (int)KEEP_DROP,
                "the flags are passed on");
 
-static int take_tally_options(ses_tally_options *own, const ses_tally_options *given, ses_error *error)
-{
-    const int code = ses__take_flagged(own, sizeof *own, given, TALLY_FLAGS, "tally options", error);
-
-    if (code == SES_OK && own->flags == TALLY_FLAGS)
-        return ses__error_set(error, SES_MISUSE, "tally options: both SES_TALLY_REBUILD and SES_TALLY_DROP");
-    return code;
-}
-
 static int tally_begun(ses_store *store, const ses_tally_options *given, int64_t *events, ses_error *error)
 {
     ses_tally_options options;
-    int code = take_tally_options(&options, given, error);
+    int code = ses__take_flagged(&options, sizeof options, given, TALLY_FLAGS, "tally options", error);
 
+    if (code == SES_OK && options.flags == TALLY_FLAGS)
+        code = ses__error_set(error, SES_MISUSE, "tally options: both SES_TALLY_REBUILD and SES_TALLY_DROP");
     if (code != SES_OK)
         return code;
     struct catch_up keeping = {.store = store,
