@@ -16,12 +16,12 @@ lib/artifact 1 0
 lib/base 5 8
 lib/cjson 1 0
 lib/erase 1 0
-lib/json 1 2
+lib/json 1 0
 lib/model 5 40
 lib/search 1 0
 lib/session 1 8
-lib/storage 22 370
-lib/usage 5 3
+lib/storage 6 121
+lib/usage 1 0
 sql 4 375
 test 1 33
 tools 1 35

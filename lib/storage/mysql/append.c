@@ -1,7 +1,7 @@
 /*
- * Appending. One event is sent as a whole, with the commit, before anything is answered: the server keeps the numbers that later
- * statements need in variables. An append that has to look first takes two round trips: one that asks for all that is stored, and one
- * that writes.
+ * Appending. One event is sent as a whole, with the commit, before anything is answered: the server keeps the
+ * numbers that later statements need in variables. An append that has to look first takes two round trips:
+ * one that asks for all that is stored, and one that writes.
  */
 #include <mysqld_error.h>
 
@@ -23,8 +23,8 @@ static bool is_whole(const struct append_op *op)
     return draft && !looks && !aims && !draft->partial && !draft->too_long;
 }
 
-/* Locks the session, if it is as expected and has room. A handle that is behind has to catch up first, even if the caller
- * does not insist. */
+/* Locks the session, if it is as expected and has room. A handle that is behind has to catch up first, even
+ * if the caller does not insist. */
 static void ask_session(struct query *query, struct db *db, const struct append_op *op, ses_error *error)
 {
     const ses_key *key = op->session.key;
@@ -38,20 +38,6 @@ static void ask_session(struct query *query, struct db *db, const struct append_
         ses__query_open(
             query, db, STATEMENT_APPEND_BY_KEY, error,
             VALUES(STRING(key->app), STRING(key->user), STRING(key->session), version, INT(op->max_events)));
-}
-
-/* A rewind is never live, so a compaction in it has no effect. */
-static void ask_event(struct db *db, const struct event_row *event)
-{
-    const bool rewinds = event->rewinds_before.len > 0;
-
-    ses__remote_ask(db, STATEMENT_APPEND_EVENT,
-                    VALUES(TEXT(event->id), TEXT(event->invocation_id), TEXT(event->author),
-                           TEXT(event->branch), INT(event->time_us), TEXT(event->body)));
-    if (rewinds || event->compacts)
-        ses__remote_ask(
-            db, STATEMENT_APPEND_MARK,
-            VALUES(INT(rewinds ? MARK_REWIND : MARK_COMPACTION), INT_IF(rewinds, event->rewinds_to)));
 }
 
 /* Setting a key also locks its owner. */
@@ -103,34 +89,35 @@ static void ask_keys(struct db *db, const struct delta *delta)
     ask_own_keys(db, waiting);
 }
 
-static void ask_touch(struct db *db, const struct append_op *op, int64_t time_us)
-{
-    ses__remote_ask(
-        db, STATEMENT_APPEND_TOUCH,
-        VALUES(INT(time_us), INT(ses__active_30s(time_us)), INT(op->now_us), INT(ses__hour_of(op->now_us))));
-}
-
-/* Nothing has changed, and a job can say why: the session is another than was expected, or an event of that id is there. */
-static bool must_look(const struct my *my)
-{
-    return my->base.code == JOB_UNSUITED || my->number == ER_DUP_ENTRY || my->number == ER_BAD_NULL_ERROR;
-}
-
 static int run_whole(struct db *db, void *context, ses_error *error)
 {
     struct append_op *op = context;
-    const struct event_draft *draft = &op->drafts[0];
+    const struct event_row *event = &op->drafts[0].row;
+    const int64_t time_us = event->time_us;
+    const bool rewinds = event->rewinds_before.len > 0; /* never live, so a compaction in it has no effect */
     struct my *my = ses__my_of(db);
     struct query session;
 
     ses__advance_free(&op->advance); /* of an earlier run */
     ses__my_join(my);
     ask_session(&session, db, op, error);
-    ask_event(db, &draft->row);
-    ask_keys(db, &draft->delta);
-    ask_touch(db, op, draft->row.time_us);
+    ses__remote_ask(db, STATEMENT_APPEND_EVENT,
+                    VALUES(TEXT(event->id), TEXT(event->invocation_id), TEXT(event->author),
+                           TEXT(event->branch), INT(time_us), TEXT(event->body)));
+    if (rewinds || event->compacts)
+        ses__remote_ask(
+            db, STATEMENT_APPEND_MARK,
+            VALUES(INT(rewinds ? MARK_REWIND : MARK_COMPACTION), INT_IF(rewinds, event->rewinds_to)));
+    ask_keys(db, &op->drafts[0].delta);
+    ses__remote_ask(
+        db, STATEMENT_APPEND_TOUCH,
+        VALUES(INT(time_us), INT(ses__active_30s(time_us)), INT(op->now_us), INT(ses__hour_of(op->now_us))));
     int code = ses__remote_commit(db, error);
-    if (code != SES_OK && code != SES_UNKNOWN && must_look(my)) {
+    /* Nothing has changed, and a job can say why: the session is not as expected, or an event of that id is
+     * there. */
+    const bool must_look =
+        my->base.code == JOB_UNSUITED || my->number == ER_DUP_ENTRY || my->number == ER_BAD_NULL_ERROR;
+    if (code != SES_OK && code != SES_UNKNOWN && must_look) {
         my->base.again = false;
         return JOB_UNSUITED;
     }

@@ -6,18 +6,10 @@
 #include "base/memory.h"
 #include "storage/mysql/parts.h"
 #include "storage/server/operations.h"
+#include "storage/sql/features.h"
 #include "storage/sql/rows/words.h"
 
 /* ------------------------------------------------------------------------------------ ending, telling */
-
-static void mysql_describe(const struct storage *base, ses_info *info)
-{
-    const struct mysql *storage = (const struct mysql *)base;
-
-    info->path = storage->server.config.name;
-    info->schema_version = ses__mysql_latest();
-    info->read_only = storage->server.config.read_only;
-}
 
 static void mysql_count(struct storage *base, ses_stats *counts)
 {
@@ -38,7 +30,7 @@ static void mysql_release(struct storage *base)
     ses__memory_free(allocator, storage);
 }
 
-/* --------------------------------------------------------------------------------------- words, connections */
+/* ------------------------------------------------------------------------------------- words, connections */
 
 static int weigh_nothing(struct db *db, const struct hash_seed *seed, uint64_t *sum, ses_error *error)
 {
@@ -90,7 +82,7 @@ static const struct engine mysql_engine = {
     .space = ses__server_space,
     .watch = ses__mysql_watch,
     .interrupt = ses__server_interrupt,
-    .describe = mysql_describe,
+    .describe = ses__server_describe,
     .count = mysql_count,
     .close = ses__server_close,
     .release = mysql_release,
@@ -106,8 +98,8 @@ static int settle(struct remote *remote)
     return ses__my_settle(ses__my_of(&remote->db));
 }
 
-/* A job has to look if the group of users has used all versions, and the new one is NULL, or if somebody has deleted the user
- * meanwhile. */
+/* A job has to look if the group of users has used all versions, and the new one is NULL, or if somebody has
+ * deleted the user meanwhile. */
 static int refuse_creation(struct db *db, const struct create_op *op, int code, ses_error *error)
 {
     struct my *my = ses__my_of(db);
@@ -136,6 +128,7 @@ static const struct remote_driver mysql_driver = {
     .statements = &mysql_statements,
     .make = make,
     .connect = ses__my_connect,
+    .bring_up_to_date = ses__mysql_bring_up_to_date,
     .is_over = ses__my_is_over,
     .close = ses__my_close,
     .leave = ses__my_leave,
@@ -151,7 +144,7 @@ static const struct remote_driver mysql_driver = {
 
 /* ------------------------------------------------------------------------------------------- opening */
 
-/* One that has not been connected to. */
+/* Makes a storage that has not been connected to. */
 static int mysql_new(const struct server_config *common, const struct mysql_config *config,
                      struct mysql **storage, ses_error *error)
 {
@@ -161,6 +154,8 @@ static int mysql_new(const struct server_config *common, const struct mysql_conf
 
     complete.engine = &mysql_engine;
     complete.driver = &mysql_driver;
+    complete.first_version = ses__mysql_script(0)->version;
+    complete.latest_version = ses__mysql_script(ses__mysql_script_count() - 1)->version;
     if (!made || !ses__server_init(&made->server, &complete)) {
         ses__memory_free(common->allocator, made);
         return ses__error_nomem(error);
@@ -178,6 +173,14 @@ static int mysql_new(const struct server_config *common, const struct mysql_conf
     return code;
 }
 
+/* Refuses a store with a feature that this library does not know. */
+static int check_features(struct db *db, void *context, ses_error *error)
+{
+    const struct mysql *storage = context;
+
+    return ses__features_check(db, storage->server.config.read_only ? SES_OK : SES_READONLY, error);
+}
+
 int ses__mysql_open(const struct server_config *common, const struct mysql_config *config,
                     struct storage **storage, ses_error *error)
 {
@@ -186,7 +189,9 @@ int ses__mysql_open(const struct server_config *common, const struct mysql_confi
 
     *storage = NULL;
     if (code == SES_OK)
-        code = ses__mysql_migrate(opened, error);
+        code = ses__server_migrate(&opened->server, error);
+    if (code == SES_OK)
+        code = ses__run(&opened->server.base, TO_READ_BEFORE_WRITING, check_features, opened, error);
     if (code == SES_OK)
         *storage = &opened->server.base;
     else if (opened)

@@ -19,8 +19,7 @@ SESLITE_PRIVATE int ses__mysql_watch(struct storage *storage, struct watch_op *o
 
 /* ---- schema.c */
 
-/* Creates the schema, upgrades it, or refuses it: NOTFOUND, NOTASTORE, TOONEW, READONLY. */
-SESLITE_PRIVATE int ses__mysql_migrate(struct mysql *storage, ses_error *error);
-SESLITE_PRIVATE int ses__mysql_latest(void);
+/* The driver's function of this name. */
+SESLITE_PRIVATE void ses__mysql_bring_up_to_date(struct remote *remote, const struct server_config *config);
 
 #endif

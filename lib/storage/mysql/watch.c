@@ -1,30 +1,10 @@
 /*
- * Looks for changes that followers wait for. A server has no cheap counter of commits, so all watched sessions and users are
- * looked at, in one round trip.
+ * Looks for changes that followers wait for. A server has no cheap counter of commits, so all watched
+ * sessions and users are looked at, in one round trip.
  */
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/mysql/parts.h"
-
-static void ask(struct query *query, struct db *db, const struct watched *item, ses_error *error)
-{
-    if (item->app)
-        ses__query_open(query, db, STATEMENT_USER_VERSIONS, error,
-                        VALUES(STRING(item->app), STRING(item->user)));
-    else
-        ses__query_open(query, db, STATEMENT_SESSION_VERSION, error, VALUES(INT(item->session_id)));
-}
-
-/* A session that is gone has no row. A user without sessions has NULLs, which are read as 0. */
-static bool has_changed(struct query *query, const struct watched *item)
-{
-    if (!ses__query_row(query))
-        return true;
-    return item->app
-               ? ses__query_int(query, 0) != item->session_id || ses__query_int(query, 1) != item->count ||
-                     ses__query_int(query, 2) != item->versions
-               : ses__query_int(query, 0) != item->versions;
-}
 
 static int run_watch(struct db *db, void *context, ses_error *error)
 {
@@ -32,11 +12,25 @@ static int run_watch(struct db *db, void *context, ses_error *error)
     struct query *queries = ses__memory_new(db->allocator, (op->count + 1) * sizeof *queries);
     int code = queries ? SES_OK : ses__error_nomem(error);
 
-    for (size_t i = 0; i < op->count && code == SES_OK; i++)
-        ask(&queries[i], db, &op->items[i], error);
+    for (size_t i = 0; i < op->count && code == SES_OK; i++) {
+        const struct watched *item = &op->items[i];
+        if (item->app)
+            ses__query_open(&queries[i], db, STATEMENT_USER_VERSIONS, error,
+                            VALUES(STRING(item->app), STRING(item->user)));
+        else
+            ses__query_open(&queries[i], db, STATEMENT_SESSION_VERSION, error, VALUES(INT(item->session_id)));
+    }
     ses__db_ask_last(db);
     for (size_t i = 0; i < op->count && code == SES_OK; i++) {
-        op->items[i].changed = has_changed(&queries[i], &op->items[i]);
+        /* A session that is gone has no row. A user without sessions has NULLs, which are read as 0. */
+        struct watched *item = &op->items[i];
+        const bool found = ses__query_row(&queries[i]);
+        if (found && item->app)
+            item->changed = ses__query_int(&queries[i], 0) != item->session_id ||
+                            ses__query_int(&queries[i], 1) != item->count ||
+                            ses__query_int(&queries[i], 2) != item->versions;
+        else
+            item->changed = !found || ses__query_int(&queries[i], 0) != item->versions;
         code = ses__query_end(&queries[i]);
     }
     ses__memory_free(db->allocator, queries);

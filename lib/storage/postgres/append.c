@@ -1,5 +1,5 @@
-/* Appending in one round trip: everything is sent, with the commit, before anything is answered. The server finds and
- * computes the numbers that later statements need. */
+/* Appending in one round trip: everything is sent, with the commit, before anything is answered. The server
+ * finds and computes the numbers that later statements need. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -26,8 +26,8 @@ static bool reads_before_writing(const struct append_op *op)
     return (op->expected && !op->anyway) || op->annotating || op->artifacts;
 }
 
-/* False: the append must first read the log (for the target of a rewind, or for an event that can only be a retry),
- * shared keys or labels, so it cannot be sent as a whole. */
+/* False: the append must first read the log (for the target of a rewind, or for an event that can only be a
+ * retry), shared keys or labels, so it cannot be sent as a whole. */
 static bool prepare(struct sending *sending, struct append_op *op)
 {
     static const struct session_row unknown = {.id = 0};
@@ -50,16 +50,16 @@ static bool prepare(struct sending *sending, struct append_op *op)
 
 /* ------------------------------------------------------------------------------------------- the session */
 
-/* The version that the session must have. A handle that is behind has to catch up first, even if the caller does not
- * insist. */
+/* The version that the session must have. A handle that is behind has to catch up first, even if the caller
+ * does not insist. */
 static struct value version_of(const struct append_op *op)
 {
     return op->snapshot ? INT(op->snapshot->row.version)
                         : INT_IF(op->checks_version && !op->anyway, op->version);
 }
 
-/* Locks the session, if it is as expected and has room. A single event is also counted in the session's row: only these
- * statements take the last parameters. */
+/* Locks the session, if it is as expected and has room. A single event is also counted in the session's row:
+ * only these statements take the last parameters. */
 static void ask_guard(struct query *query, const struct sending *sending, ses_error *error)
 {
     const struct append_op *op = sending->op;
@@ -80,47 +80,31 @@ static void ask_guard(struct query *query, const struct sending *sending, ses_er
                                INT(ses__hour_of(op->now_us))));
 }
 
-static void ask_touch(const struct sending *sending)
-{
-    const struct append_op *op = sending->op;
-
-    ses__remote_ask(sending->db, STATEMENT_APPEND_TOUCH,
-                    VALUES(OWNER(sending->row->id), INT(sending->count), INT(sending->latest_us),
-                           INT(ses__active_30s(sending->latest_us)), INT(op->now_us),
-                           INT(ses__hour_of(op->now_us))));
-}
-
 /* ------------------------------------------------------------------------------------------- its rows */
 
-/* `latest_us` is the latest time up to this event. A rewind is never live, so a compaction in it has no effect. */
-static void ask_event(const struct sending *sending, const struct event_row *event, int64_t place,
-                      int64_t latest_us)
-{
-    const bool rewinds = event->rewinds_before.len > 0;
-
-    ses__remote_ask(sending->db, STATEMENT_APPEND_EVENT,
-                    VALUES(OWNER(sending->row->id), INT(place), TEXT(event->id), TEXT(event->invocation_id),
-                           TEXT(event->author), TEXT(event->branch), INT(event->time_us), INT(latest_us),
-                           TEXT(event->body)));
-    if (rewinds || event->compacts)
-        ses__remote_ask(sending->db, STATEMENT_APPEND_MARK,
-                        VALUES(OWNER(sending->row->id), INT(place),
-                               INT(rewinds ? MARK_REWIND : MARK_COMPACTION),
-                               INT_IF(rewinds, event->rewinds_to)));
-}
-
+/* A rewind is never live, so a compaction in it has no effect. */
 static void ask_events(const struct sending *sending)
 {
     const struct append_op *op = sending->op;
+    const struct value session = OWNER(sending->row->id);
     int64_t place = sending->before;
-    int64_t latest_us = TIMESTAMP_MIN;
+    int64_t latest_us = TIMESTAMP_MIN; /* up to the event */
 
     for (size_t i = 0; i < op->count; i++) {
         const struct event_row *event = &op->drafts[i].row;
+        const bool rewinds = event->rewinds_before.len > 0;
         if (op->drafts[i].partial)
             continue;
+        place++;
         latest_us = event->time_us > latest_us ? event->time_us : latest_us;
-        ask_event(sending, event, ++place, latest_us);
+        ses__remote_ask(sending->db, STATEMENT_APPEND_EVENT,
+                        VALUES(session, INT(place), TEXT(event->id), TEXT(event->invocation_id),
+                               TEXT(event->author), TEXT(event->branch), INT(event->time_us), INT(latest_us),
+                               TEXT(event->body)));
+        if (rewinds || event->compacts)
+            ses__remote_ask(sending->db, STATEMENT_APPEND_MARK,
+                            VALUES(session, INT(place), INT(rewinds ? MARK_REWIND : MARK_COMPACTION),
+                                   INT_IF(rewinds, event->rewinds_to)));
     }
 }
 
@@ -163,9 +147,15 @@ static bool collect(struct key_changes *changes, struct arena *arena, const stru
     return true;
 }
 
-/* Picks the changes of a scope that set, or that remove. */
-static size_t choose(struct key_changes *changes, enum scope scope, bool removes)
+/* One statement sets the keys of a scope, or removes them, however many there are. */
+static void ask_scope(const struct sending *sending, struct key_changes *changes, enum scope scope,
+                      bool removes)
 {
+    static const struct statement *const statements[][2] = {
+        [SCOPE_APP] = {STATEMENT_APPEND_APP_KEYS, STATEMENT_REMOVE_APP_KEYS},
+        [SCOPE_USER] = {STATEMENT_APPEND_USER_KEYS, STATEMENT_REMOVE_USER_KEYS},
+        [SCOPE_SESSION] = {STATEMENT_APPEND_SESSION_KEYS, STATEMENT_REMOVE_SESSION_KEYS},
+    };
     size_t count = 0;
 
     for (size_t i = 0; i < changes->count; i++) {
@@ -176,33 +166,19 @@ static size_t choose(struct key_changes *changes, enum scope scope, bool removes
             changes->numbers[count++] = changes->places[op - changes->all.ops];
         }
     }
-    return count;
-}
-
-/* One statement sets the keys of a scope, or removes them, however many there are. */
-static void ask_scope(const struct sending *sending, struct key_changes *changes, enum scope scope,
-                      bool removes)
-{
-    static const struct statement *const statements[][2] = {
-        [SCOPE_APP] = {STATEMENT_APPEND_APP_KEYS, STATEMENT_REMOVE_APP_KEYS},
-        [SCOPE_USER] = {STATEMENT_APPEND_USER_KEYS, STATEMENT_REMOVE_USER_KEYS},
-        [SCOPE_SESSION] = {STATEMENT_APPEND_SESSION_KEYS, STATEMENT_REMOVE_SESSION_KEYS},
-    };
-    const size_t count = choose(changes, scope, removes);
+    if (count == 0)
+        return;
     const struct text_list keys = {changes->keys, count};
     const struct text_list values = {changes->values, count};
     const struct owner_list places = {changes->numbers, count};
-
-    if (count == 0)
-        return;
     if (removes && scope != SCOPE_SESSION)
         ses__db_lock(sending->db, scope, ses__scope_owner(scope, sending->row), false);
     ses__remote_ask(sending->db, statements[scope][removes],
                     VALUES(OWNER(sending->row->id), TEXTS(&keys), TEXTS(&values), OWNERS(&places)));
 }
 
-/* Sets and removes the keys of the events: each once, as the last event leaves it. Their order prevents deadlocks between
- * appends to the same keys. */
+/* Sets and removes the keys of the events: each once, as the last event leaves it. Their order prevents
+ * deadlocks between appends to the same keys. */
 static void ask_keys(const struct sending *sending)
 {
     const struct append_op *op = sending->op;
@@ -224,30 +200,28 @@ static void ask_keys(const struct sending *sending)
     ses__arena_free(&arena);
 }
 
-/* -------------------------------------------------------------------------------------------- the answer */
-
-static void ask_all(struct query *guard, const struct sending *sending, ses_error *error)
-{
-    ask_guard(guard, sending, error);
-    if (sending->op->lease != 0)
-        ses__remote_ask(sending->db, STATEMENT_APPEND_LEASE,
-                        VALUES(OWNER(sending->row->id), INT(sending->op->lease)));
-    ask_events(sending);
-    ask_keys(sending);
-    if (sending->count > 1)
-        ask_touch(sending);
-}
+/* -------------------------------------------------------------------------------------------- the whole */
 
 static int run_append(struct db *db, void *context, ses_error *error)
 {
     struct sending *sending = context;
     struct append_op *op = sending->op;
     struct remote *remote = ses__remote_of(db);
+    const int64_t latest_us = sending->latest_us;
     struct query guard;
 
     ses__advance_free(&op->advance); /* of an earlier run */
     sending->db = db;
-    ask_all(&guard, sending, error);
+    ask_guard(&guard, sending, error);
+    if (op->lease != 0)
+        ses__remote_ask(db, STATEMENT_APPEND_LEASE, VALUES(OWNER(sending->row->id), INT(op->lease)));
+    ask_events(sending);
+    ask_keys(sending);
+    if (sending->count > 1)
+        ses__remote_ask(db, STATEMENT_APPEND_TOUCH,
+                        VALUES(OWNER(sending->row->id), INT(sending->count), INT(latest_us),
+                               INT(ses__active_30s(latest_us)), INT(op->now_us),
+                               INT(ses__hour_of(op->now_us))));
     int code = ses__remote_commit(db, error);
     if (code == SES_CORRUPT &&
         strcmp(remote->error.sqlstate, "23505") == 0) { /* an event is stored already */
@@ -262,9 +236,9 @@ static int run_append(struct db *db, void *context, ses_error *error)
     return ses__append_take_stored(op, db, error);
 }
 
-/* If an event is there already, or the caller is behind, nothing is to be written: the first job that asks only looks. Its
- * transaction locks the session all the same, so that its commit waits for the standbys to which an event that is there may
- * not have come yet. */
+/* If an event is there already, or the caller is behind, nothing is to be written: the first job that asks
+ * only looks. Its transaction still locks the session, so that its commit waits for the standbys to which an
+ * event that is there may not have come yet. */
 int ses__postgres_append(struct storage *storage, struct append_op *op, ses_error *error)
 {
     const struct postgres *own = (const struct postgres *)storage;

@@ -7,32 +7,25 @@
 #include "storage/server/operations.h"
 #include "storage/sql/rows/words.h"
 
-/* Before the first read of a replica: rows of another database, or the absence of rows where the store does not exist yet,
- * must not be taken for the store's. */
-static int look_at_replica(struct postgres *replica, ses_error *error)
-{
-    if (atomic_load(&replica->looked_at))
-        return SES_OK;
-    int code = ses__postgres_migrate(replica, error);
-    if (code == SES_NOTFOUND || code == SES_NOTASTORE || code == SES_TOONEW || code == SES_READONLY) {
-        code = SES_CANTOPEN;
-        if (error)
-            error->code = code;
-    }
-    if (code == SES_OK)
-        atomic_store(&replica->looked_at, true);
-    return code;
-}
-
 static int run(struct storage *storage, const struct manner *manner, storage_job *job, void *context,
                ses_error *error)
 {
     struct postgres *side = (struct postgres *)storage;
     int code = SES_OK;
 
-    if (manner->may_be_behind && side->replica) {
+    if (manner->may_be_behind && side->replica)
         side = side->replica;
-        code = look_at_replica(side, error);
+    /* Before the first read of a replica: rows of another database, or the absence of rows where the store
+     * does not exist yet, must not be taken for the store's. */
+    if (side != (struct postgres *)storage && !atomic_load(&side->looked_at)) {
+        code = ses__server_migrate(&side->server, error);
+        if (code == SES_NOTFOUND || code == SES_NOTASTORE || code == SES_TOONEW || code == SES_READONLY) {
+            code = SES_CANTOPEN;
+            if (error)
+                error->code = code;
+        }
+        if (code == SES_OK)
+            atomic_store(&side->looked_at, true);
     }
     return code == SES_OK ? ses__server_run(&side->server.base, manner, job, context, error) : code;
 }
@@ -43,15 +36,6 @@ static void postgres_interrupt(struct storage *base)
 {
     for (struct postgres *side = (struct postgres *)base; side; side = side->replica)
         ses__server_interrupt(&side->server.base);
-}
-
-static void postgres_describe(const struct storage *base, ses_info *info)
-{
-    const struct postgres *storage = (const struct postgres *)base;
-
-    info->path = storage->server.config.name;
-    info->schema_version = ses__postgres_latest();
-    info->read_only = storage->server.config.read_only;
 }
 
 static void postgres_count(struct storage *base, ses_stats *counts)
@@ -87,7 +71,7 @@ static void postgres_release(struct storage *base)
     }
 }
 
-/* -------------------------------------------------------------------------------------- words, connections */
+/* ------------------------------------------------------------------------------------- words, connections */
 
 /* Adds the weights of the words of one event, which come with a blank between them. */
 static void weigh_words(struct query *query, const struct hash_seed *seed, uint64_t *sum)
@@ -133,7 +117,8 @@ static int drop_tsvectors(struct db *db, bool keeps_pages, ses_error *error)
     return ses__query_do(db, STATEMENT_INDEX_DROP, error, NULL);
 }
 
-/* https://www.postgresql.org/docs/current/datatype-textsearch.html#DATATYPE-TSQUERY; for L, see index_make. */
+/* https://www.postgresql.org/docs/current/datatype-textsearch.html#DATATYPE-TSQUERY; for L, see
+ * index_make. */
 static const struct words_engine tsvector_words = {.syntax = {.begin = "('L' | (",
                                                               .end = "))",
                                                               .term_begin = "(",
@@ -179,7 +164,7 @@ static const struct engine postgres_engine = {
     .space = ses__server_space,
     .watch = ses__postgres_watch,
     .interrupt = postgres_interrupt,
-    .describe = postgres_describe,
+    .describe = ses__server_describe,
     .count = postgres_count,
     .close = postgres_close,
     .release = postgres_release,
@@ -207,19 +192,16 @@ static int settle(struct remote *remote)
     return ses__pg_settle(ses__pg_of(&remote->db));
 }
 
-/* The user has a session of this name. (A partition has an index of its own, which the server names after the table's
- * columns.) */
-static bool is_taken(const struct pg *pg)
-{
-    return strstr(pg->constraint, "_shard_user_id_name_") != NULL;
-}
-
 /* JOB_UNSUITED, too, if the shard has used all versions, which a job reports. */
 static int refuse_creation(struct db *db, const struct create_op *op, int code, ses_error *error)
 {
     struct pg *pg = ses__pg_of(db);
 
-    if (code == SES_UNKNOWN || !is_taken(pg))
+    /* The user has a session of this name. (A partition has an index of its own, which the server names after
+     * the table's columns.) */
+    const bool is_taken = strstr(pg->constraint, "_shard_user_id_name_") != NULL;
+
+    if (code == SES_UNKNOWN || !is_taken)
         return code;
     pg->base.again = false;
     return op->get_existing ? JOB_UNSUITED : ses__refuse_existing(op->key, error);
@@ -243,6 +225,7 @@ static const struct remote_driver postgres_driver = {
     .statements = &postgres_statements,
     .make = make,
     .connect = ses__pg_connect,
+    .bring_up_to_date = ses__postgres_bring_up_to_date,
     .is_over = ses__pg_is_over,
     .close = ses__pg_close,
     .leave = leave,
@@ -259,7 +242,7 @@ static const struct remote_driver postgres_driver = {
 
 /* ------------------------------------------------------------------------------------------- opening */
 
-/* One that has not been connected to. */
+/* Makes a storage that has not been connected to. */
 static int postgres_new(const struct server_config *common, const struct postgres_config *config,
                         struct postgres **storage, ses_error *error)
 {
@@ -269,6 +252,8 @@ static int postgres_new(const struct server_config *common, const struct postgre
 
     complete.engine = &postgres_engine;
     complete.driver = &postgres_driver;
+    complete.first_version = ses__postgres_script(0)->version;
+    complete.latest_version = ses__postgres_script(ses__postgres_script_count() - 1)->version;
     if (!made || !ses__server_init(&made->server, &complete)) {
         ses__memory_free(common->allocator, made);
         return ses__error_nomem(error);
@@ -285,30 +270,24 @@ static int postgres_new(const struct server_config *common, const struct postgre
     return code;
 }
 
-static int add_replica(struct postgres *storage, const char *connection, ses_error *error)
-{
-    struct server_config common = storage->server.config;
-    struct postgres_config config = storage->config;
-
-    config.connection = connection;
-    common.read_only = true;
-    const int code = postgres_new(&common, &config, &storage->replica, error);
-    if (code != SES_OK)
-        ses__error_prefix(error, "replica: ");
-    return code;
-}
-
 int ses__postgres_open(const struct server_config *common, const struct postgres_config *config,
                        struct storage **storage, ses_error *error)
 {
+    struct server_config of_replica = *common;
+    struct postgres_config replica = *config;
     struct postgres *opened = NULL;
     int code = postgres_new(common, config, &opened, error);
 
     *storage = NULL;
-    if (code == SES_OK && config->replica)
-        code = add_replica(opened, config->replica, error);
+    if (code == SES_OK && config->replica) {
+        replica.connection = config->replica;
+        of_replica.read_only = true;
+        code = postgres_new(&of_replica, &replica, &opened->replica, error);
+        if (code != SES_OK)
+            ses__error_prefix(error, "replica: ");
+    }
     if (code == SES_OK)
-        code = ses__postgres_migrate(opened, error);
+        code = ses__server_migrate(&opened->server, error);
     if (code == SES_OK)
         *storage = &opened->server.base;
     else if (opened)

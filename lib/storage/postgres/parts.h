@@ -12,7 +12,8 @@ struct postgres {
     char *name;               /* of the server's config */
     struct postgres *replica; /* for some reads; NULL: none */
     atomic_bool looked_at;    /* for a replica: it has a store that can be read */
-    /* The number of the host that was connected to last: after a failover only one call has to find the new one. */
+    /* The number of the host that was connected to last: after a failover only one call has to find the new
+     * one. */
     atomic_size_t host;
     struct pg_leaving *leaving; /* under the server's lock */
 };
@@ -24,8 +25,8 @@ SESLITE_PRIVATE int ses__postgres_watch(struct storage *storage, struct watch_op
 
 /* ---- schema.c */
 
-/* Creates the schema, upgrades it, or refuses it: NOTFOUND, NOTASTORE, TOONEW, READONLY. */
-SESLITE_PRIVATE int ses__postgres_migrate(struct postgres *storage, ses_error *error);
-SESLITE_PRIVATE int ses__postgres_latest(void);
+/* The driver's function of this name. */
+SESLITE_PRIVATE void ses__postgres_bring_up_to_date(struct remote *remote,
+                                                    const struct server_config *config);
 
 #endif

@@ -1,21 +1,10 @@
 /*
- * Looks for changes that followers wait for. A server has no cheap counter of commits, so one query looks at all watched
- * sessions and users.
+ * Looks for changes that followers wait for. A server has no cheap counter of commits, so one query looks at
+ * all watched sessions and users.
  */
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/postgres/parts.h"
-
-/* A session that is gone has NULLs, as has a user without sessions, whose NULLs are read as 0. */
-static bool has_changed(struct query *query, const struct watched *item)
-{
-    if (!ses__query_row(query))
-        return true;
-    return item->app
-               ? ses__query_int(query, 1) != item->session_id || ses__query_int(query, 2) != item->count ||
-                     ses__query_int(query, 3) != item->versions
-               : ses__query_type(query, 0) == SQL_NULL || ses__query_int(query, 0) != item->versions;
-}
 
 static int look_at_all(struct db *db, const struct watch_op *op, int64_t *ids, struct span *apps,
                        struct span *users, ses_error *error)
@@ -32,8 +21,18 @@ static int look_at_all(struct db *db, const struct watch_op *op, int64_t *ids, s
                     VALUES(OWNERS(&((struct owner_list){ids, op->count})),
                            TEXTS(&((struct text_list){apps, op->count})),
                            TEXTS(&((struct text_list){users, op->count}))));
-    for (size_t i = 0; i < op->count; i++)
-        op->items[i].changed = has_changed(&query, &op->items[i]);
+    for (size_t i = 0; i < op->count; i++) {
+        /* A session that is gone has NULLs, as has a user without sessions, whose NULLs are read as 0. */
+        struct watched *item = &op->items[i];
+        const bool found = ses__query_row(&query);
+        if (found && item->app)
+            item->changed = ses__query_int(&query, 1) != item->session_id ||
+                            ses__query_int(&query, 2) != item->count ||
+                            ses__query_int(&query, 3) != item->versions;
+        else
+            item->changed = !found || ses__query_type(&query, 0) == SQL_NULL ||
+                            ses__query_int(&query, 0) != item->versions;
+    }
     return ses__query_end(&query);
 }
 

@@ -1,5 +1,5 @@
-/* Appending on a server: as a job that asks for all that it needs at once, and the end of an append that was sent as a
- * whole. */
+/* Appending on a server: as a job that asks for all that it needs at once, and the end of an append that was
+ * sent as a whole. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -8,21 +8,7 @@
 
 /* ------------------------------------------------------------------------------------------- as a job */
 
-static int asked_init(struct append_asked *asked, const struct append_op *op, const ses_allocator *allocator,
-                      ses_error *error)
-{
-    const size_t keys = op->expected && !op->anyway ? op->expected->count : 0;
-
-    *asked = (struct append_asked){
-        .expected = ses__memory_new(allocator, (keys + 1) * sizeof *asked->expected),
-        .stored = ses__memory_new(allocator, (op->count + 1) * sizeof *asked->stored),
-    };
-    for (size_t i = 0; asked->stored && i < op->count; i++)
-        asked->stored[i] = (struct stored_event_asked){.rows.empty = true};
-    return asked->expected && asked->stored ? SES_OK : ses__error_nomem(error);
-}
-
-/* All but the session's row, of which the number may not be known yet. */
+/* Asks for all but the session's row, of which the number may not be known yet. */
 static void ask_rest(struct append_asked *asked, struct db *db, const struct append_op *op, ses_error *error)
 {
     if (op->lease != 0)
@@ -95,11 +81,16 @@ static int run_asking(struct append_op *op, struct db *db, struct append_asked *
 int ses__append_ahead_job(struct db *db, void *context, ses_error *error)
 {
     struct append_op *op = context;
-    struct append_asked asked;
+    const size_t keys = op->expected && !op->anyway ? op->expected->count : 0;
+    struct append_asked asked = {
+        .expected = ses__memory_new(db->allocator, (keys + 1) * sizeof *asked.expected),
+        .stored = ses__memory_new(db->allocator, (op->count + 1) * sizeof *asked.stored),
+    };
+    int code = asked.expected && asked.stored ? SES_OK : ses__error_nomem(error);
 
     ses__advance_free(&op->advance); /* of an earlier run */
-    int code = asked_init(&asked, op, db->allocator, error);
-
+    for (size_t i = 0; asked.stored && i < op->count; i++)
+        asked.stored[i] = (struct stored_event_asked){.rows.empty = true};
     if (code == SES_OK)
         code = run_asking(op, db, &asked, error);
     ses__memory_free(db->allocator, asked.stored);
@@ -130,30 +121,24 @@ static bool is_certain(int code)
            code == SES_NOTFOUND || code == SES_LIMIT || code == SES_CORRUPT;
 }
 
-/* Events that are found were stored by this call. A handle has seen what others appended since. A caller without one has
- * not: it gets the version of its last event. */
-static void claim(struct append_op *op)
+int ses__append_again(struct storage *storage, int64_t deadline_us, struct append_op *op, ses_error *error)
 {
+    const struct manner without_limits = {.writes = true, .deadline_us = deadline_us};
     int64_t last = 0;
 
-    for (size_t i = 0; i < op->count; i++) {
+    op->may_be_stored = true;
+    int code = storage->engine->run(storage, &without_limits, ses__append_ahead_job, op, error);
+    /* Events that are found were stored by this call. */
+    for (size_t i = 0; i < op->count && code >= 0; i++) {
         if (op->results[i].status == SES_DUPLICATE) {
             op->results[i].status = SES_OK;
             last = op->results[i].seq;
         }
     }
+    /* A handle has seen the events that others appended since. A caller without one has not: it gets the
+     * version of its last event. */
     if (last > 0 && !op->snapshot)
         op->row.version -= op->row.last_seq - last;
-}
-
-int ses__append_again(struct storage *storage, int64_t deadline_us, struct append_op *op, ses_error *error)
-{
-    const struct manner without_limits = {.writes = true, .deadline_us = deadline_us};
-
-    op->may_be_stored = true;
-    int code = storage->engine->run(storage, &without_limits, ses__append_ahead_job, op, error);
-    if (code >= 0)
-        claim(op);
     return is_certain(code)
                ? code
                : ses__error_set(error, SES_UNKNOWN, "%s",

@@ -35,8 +35,8 @@ static void check_floors(struct check *check)
     (void)ses__query_end(&query);
 }
 
-/* Has no time limit; ses_store_interrupt ends it. If a column is missing, further statements would fail, so the check ends
- * there. */
+/* Has no time limit; ses_store_interrupt ends it. If a column is missing, further statements would fail, so
+ * the check ends there. */
 static int run_server_check(struct db *db, void *context, ses_error *error)
 {
     struct check *check = context;

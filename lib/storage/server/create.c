@@ -1,5 +1,5 @@
-/* Creating a session in one round trip: everything is sent, with the commit, before anything is answered. The server finds the
- * numbers that later statements need. */
+/* Creating a session in one round trip: everything is sent, with the commit, before anything is answered. The
+ * server finds the numbers that later statements need. */
 #include "base/error.h"
 #include "storage/server/operations.h"
 #include "storage/server/remote.h"
@@ -10,26 +10,6 @@ struct created {
     struct query row;
     struct snapshot_asked snapshot;
 };
-
-/* Finds the app and the user, which are added if they are new. */
-static void ask_owners(struct db *db, const ses_key *key)
-{
-    ses__remote_ask(db, STATEMENT_APP_ADD, VALUES(STRING(key->app)));
-    ses__remote_ask(db, STATEMENT_APP_FIND, VALUES(STRING(key->app)));
-    ses__remote_ask(db, STATEMENT_USER_ADD, VALUES(OWNER(0), STRING(key->user)));
-    ses__remote_ask(db, STATEMENT_USER_FIND, VALUES(STRING(key->app), STRING(key->user)));
-}
-
-static void ask_row(struct query *query, struct db *db, const struct create_op *op, ses_error *error)
-{
-    const int64_t created_us = op->created_us;
-    const int64_t changed_us = created_us < op->now_us ? created_us : op->now_us; /* as in ses__session_add */
-
-    ses__query_open(query, db, ses__remote_of(db)->driver->statements->create_session, error,
-                    VALUES(STRING(op->key->session), INT(created_us), INT(ses__active_30s(created_us)),
-                           INT_IF(op->expires_us != INT64_MAX, op->expires_us), INT(changed_us),
-                           INT_IF(ses__is_ahead(created_us, op->now_us), ses__hour_of(op->now_us))));
-}
 
 static int take_created(struct created *created, struct db *db, const struct create_op *op, int64_t details,
                         ses_error *error)
@@ -49,11 +29,21 @@ static int take_created(struct created *created, struct db *db, const struct cre
 static int run_create_whole(struct db *db, void *context, ses_error *error)
 {
     const struct create_op *op = context;
+    const ses_key *key = op->key;
+    const int64_t created_us = op->created_us;
+    const int64_t changed_us = created_us < op->now_us ? created_us : op->now_us; /* as in ses__session_add */
     struct session_row row = {.id = 0}; /* the server knows its number */
     struct created created;
 
-    ask_owners(db, op->key);
-    ask_row(&created.row, db, op, error);
+    /* Finds the app and the user, which are added if they are new. */
+    ses__remote_ask(db, STATEMENT_APP_ADD, VALUES(STRING(key->app)));
+    ses__remote_ask(db, STATEMENT_APP_FIND, VALUES(STRING(key->app)));
+    ses__remote_ask(db, STATEMENT_USER_ADD, VALUES(OWNER(0), STRING(key->user)));
+    ses__remote_ask(db, STATEMENT_USER_FIND, VALUES(STRING(key->app), STRING(key->user)));
+    ses__query_open(&created.row, db, ses__remote_of(db)->driver->statements->create_session, error,
+                    VALUES(STRING(key->session), INT(created_us), INT(ses__active_30s(created_us)),
+                           INT_IF(op->expires_us != INT64_MAX, op->expires_us), INT(changed_us),
+                           INT_IF(ses__is_ahead(created_us, op->now_us), ses__hour_of(op->now_us))));
     int code = ses__contents_add(db, op, &row, error);
     if (op->snapshot)
         ses__snapshot_ask(&created.snapshot, db, op->snapshot, op->key, &op->range, error);
@@ -69,24 +59,18 @@ static int run_find(struct db *db, void *context, ses_error *error)
     return ses__find_snapshot(db, op->snapshot, op->key, &op->range, error);
 }
 
-/* The session is there: a short lack of memory must not make it look otherwise. */
-static int read_created(struct storage *storage, struct create_op *op, ses_error *error)
-{
-    int code = SES_NOMEM;
-
-    for (int tries = 0; tries < 3 && code == SES_NOMEM; tries++)
-        code = ses__run(storage, TO_READ_BEFORE_WRITING, run_find, op, error);
-    return code == SES_OK
-               ? code
-               : ses__error_set(error, SES_UNKNOWN, "the session was created, but could not be read back");
-}
-
 int ses__server_create(struct storage *storage, struct create_op *op, ses_error *error)
 {
     int code = ses__run_within(storage, &op->limits, TO_WRITE(op->initial.len), run_create_whole, op, error);
 
-    if (code == JOB_UNREAD)
-        code = read_created(storage, op, error);
+    if (code ==
+        JOB_UNREAD) { /* the session is there: a short lack of memory must not make it look otherwise */
+        code = SES_NOMEM;
+        for (int tries = 0; tries < 3 && code == SES_NOMEM; tries++)
+            code = ses__run(storage, TO_READ_BEFORE_WRITING, run_find, op, error);
+        if (code != SES_OK)
+            code = ses__error_set(error, SES_UNKNOWN, "the session was created, but could not be read back");
+    }
     return code == JOB_UNSUITED
                ? ses__run_within(storage, &op->limits, TO_WRITE(op->initial.len), ses__create_job, op, error)
                : code;

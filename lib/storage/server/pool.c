@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "base/thread.h"
 
-/* How often the pool looks whether connections have left, and how long it leaves a server alone that refuses. */
+/* The interval at which the pool looks whether connections have left, and the time for which it leaves a
+ * server alone that refuses. */
 enum { LEAVING_POLL_US = 10000, FIRST_REFUSED_US = 10000, LONGEST_REFUSED_US = 500000 };
 
 bool ses__server_init(struct server *server, const struct server_config *config)
@@ -66,10 +67,10 @@ void ses__server_count(struct server *server, ses_stats *counts)
     (void)pthread_mutex_unlock(&server->lock);
 }
 
-/* ----------------------------------------------------------------------------------------------- taking one */
+/* --------------------------------------------------------------------------------------------- taking one */
 
-/* With the lock held. Wakes up in time to look for connections that have left, and to try a server again, since nothing
- * signals these. */
+/* With the lock held. Wakes up in time to look for connections that have left, and to try a server again,
+ * since nothing signals these. */
 static bool wait_for_one(struct server *server, const struct limits *limits, int64_t now_us,
                          int64_t deadline_us)
 {
@@ -83,19 +84,14 @@ static bool wait_for_one(struct server *server, const struct limits *limits, int
     return ses__clock_steady_us() < deadline_us && !ses__limits_cancelled(limits);
 }
 
-static void forget_left(struct server *server)
-{
-    const unsigned count = server->leaving > 0 ? server->config.driver->left(server) : 0;
-
-    server->leaving -= count;
-    server->open -= count;
-}
-
-/* With the lock held. True if another connection may be opened. While the server refuses, only one call at a time tries,
- * and seldom. */
+/* With the lock held. True if another connection may be opened. While the server refuses, only one call at a
+ * time tries, and seldom. */
 static bool may_open(struct server *server, int64_t now_us)
 {
-    forget_left(server);
+    const unsigned left = server->leaving > 0 ? server->config.driver->left(server) : 0;
+
+    server->leaving -= left;
+    server->open -= left;
     if (server->open >= server->config.max_connections || now_us < server->open_after_us)
         return false;
     server->open_after_us = now_us + server->pause_us;
@@ -116,18 +112,6 @@ static int refuse_to_wait(const struct server *server, const struct limits *limi
                           server->config.name, server->config.max_connections, (long long)(waited_us / 1000));
 }
 
-/* With the lock held. A connection that is not connected yet. */
-static int add_new(struct server *server, struct remote **remote, ses_error *error)
-{
-    *remote = server->config.driver->make(server);
-    if (!*remote)
-        return ses__error_nomem(error);
-    (*remote)->next_open = server->all;
-    server->all = *remote;
-    server->open++;
-    return SES_OK;
-}
-
 /* With the lock held. Takes an idle connection, or a new one. */
 static int idle_or_new(struct server *server, struct remote **remote, const struct limits *limits,
                        int64_t deadline_us, ses_error *error)
@@ -136,7 +120,6 @@ static int idle_or_new(struct server *server, struct remote **remote, const stru
     int64_t now_us = begun_us;
     bool in_time = true;
     bool waited = false;
-    int code = SES_OK;
 
     while (!server->idle && !may_open(server, now_us)) {
         if (!in_time)
@@ -147,17 +130,27 @@ static int idle_or_new(struct server *server, struct remote **remote, const stru
         now_us = ses__clock_steady_us();
     }
     *remote = server->idle;
-    if (*remote)
+    if (*remote) {
         server->idle = (*remote)->next_idle;
-    else
-        code = add_new(server, remote, error);
-    server->in_use += code == SES_OK;
-    return code;
+    } else { /* it is not connected yet */
+        *remote = server->config.driver->make(server);
+        if (!*remote)
+            return ses__error_nomem(error);
+        (*remote)->next_open = server->all;
+        server->all = *remote;
+        server->open++;
+    }
+    server->in_use++;
+    return SES_OK;
 }
 
 /* Waits longer after each refusal, so that a server that starts, or is full, is not flooded. */
-static void learn_from_opening(struct server *server, int code, const ses_error *error)
+static int connect_new(struct server *server, struct remote *remote, ses_error *error)
 {
+    ses_error refusal = {.code = SES_OK};
+    const int code = remote->driver->connect(remote, &refusal);
+
+    remote->connected = true;
     (void)pthread_mutex_lock(&server->lock);
     if (code == SES_OK) {
         server->pause_us = 0;
@@ -168,18 +161,9 @@ static void learn_from_opening(struct server *server, int code, const ses_error 
         const int64_t longer_us = server->pause_us > 0 ? 2 * server->pause_us : FIRST_REFUSED_US;
         server->pause_us = longer_us < LONGEST_REFUSED_US ? longer_us : LONGEST_REFUSED_US;
         server->open_after_us = now_us + server->pause_us;
-        server->refusal = *error;
+        server->refusal = refusal;
     }
     (void)pthread_mutex_unlock(&server->lock);
-}
-
-static int connect_new(struct server *server, struct remote *remote, ses_error *error)
-{
-    ses_error refusal = {.code = SES_OK};
-    const int code = remote->driver->connect(remote, &refusal);
-
-    remote->connected = true;
-    learn_from_opening(server, code, &refusal);
     if (code != SES_OK && error)
         *error = refusal;
     return code;
@@ -229,19 +213,9 @@ static void take_out(struct server *server, const struct remote *remote)
     server->open--;
 }
 
-/* If one connection is lost because the server hangs or the network is cut, and not because the time of its call is over,
- * the idle ones most likely are, too, and each would cost a call its time. The server ends idle connections at once. */
-static void close_idle(struct server *server)
-{
-    while (server->idle) {
-        struct remote *remote = server->idle;
-        server->idle = remote->next_idle;
-        take_out(server, remote);
-        remote->driver->close(remote);
-    }
-}
-
-/* A lost connection counts as open until the server has ended it. */
+/* A lost connection counts as open until the server has ended it. If one is lost because the server hangs or
+ * the network is cut, and not because the time of its call is over, the idle ones most likely are, too, and
+ * each would cost a call its time. The server ends idle connections at once. */
 static void leave(struct server *server, struct remote *remote)
 {
     const bool is_limit = ses__limits_passed(remote->db.limits);
@@ -251,8 +225,12 @@ static void leave(struct server *server, struct remote *remote)
         server->leaving++;
         server->open++;
     }
-    if (!is_limit)
-        close_idle(server);
+    while (server->idle && !is_limit) {
+        struct remote *idle = server->idle;
+        server->idle = idle->next_idle;
+        take_out(server, idle);
+        idle->driver->close(idle);
+    }
 }
 
 void ses__server_give_back(struct server *server, struct remote *remote)

@@ -59,7 +59,8 @@ bool ses__remote_has_news(int file)
     return poll(&polled, 1, 0) != 0;
 }
 
-/* When the time of the call is over, the server is at work: it ends its waiting for locks by itself before that. */
+/* When the time of the call is over, the server is at work: it ends its waiting for locks by itself before
+ * that. */
 void ses__remote_give_up(struct remote *remote, int code)
 {
     const bool is_limit = !ses__remote_is_committing(remote) && ses__limits_passed(remote->db.limits);
@@ -147,8 +148,8 @@ void ses__remote_ask_last(struct db *db)
 }
 
 /*
- * The outcome of a write is unknown if the connection was lost after the commit was sent. It is also unknown if the
- * server stopped waiting for its standbys: other servers may not have the change.
+ * The outcome of a write is unknown if the connection was lost after the commit was sent. It is also unknown
+ * if the server stopped waiting for its standbys: other servers may not have the change.
  */
 int ses__remote_commit(struct db *db, ses_error *error)
 {

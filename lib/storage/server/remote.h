@@ -1,4 +1,5 @@
-/* A connection to a server, and the transaction on it, as far as they are the same for each engine on a server. */
+/* A connection to a server, and the transaction on it, as far as they are the same for each engine on a
+ * server. */
 #ifndef SESLITE_STORAGE_SERVER_REMOTE_H
 #define SESLITE_STORAGE_SERVER_REMOTE_H
 
@@ -13,7 +14,7 @@ struct server;
 /* The pages of a walk: enough for most reads to need one round trip, few enough for memory. */
 enum { ROWS_IN_PAGE = 1000, BYTES_IN_PAGE = 4 * 1024 * 1024 };
 
-/* What every store on a server is told. The allocator must live as long as the storage. */
+/* The configuration of every store on a server. The allocator must live as long as the storage. */
 struct server_config {
     const char *name; /* of the store, for messages, without secrets */
     bool read_only;
@@ -22,8 +23,11 @@ struct server_config {
     unsigned max_connections;
     int64_t timeout_us;
     const ses_allocator *allocator;
-    const struct engine *engine; /* the storage's own */
+    /* Set by the engine. */
+    const struct engine *engine;
     const struct remote_driver *driver;
+    int first_version;  /* of the first release's stores: unreleased states numbered theirs below it */
+    int latest_version; /* of the schema */
 };
 
 /* The statements of which each server has a text of its own, and that are run in the same way on all. */
@@ -41,18 +45,22 @@ struct server_statements {
     const char *floor_of;                 /* names a floor in messages */
 };
 
-/* What an engine does with a connection in its own way. A failure is kept in the connection, unless there is an error to set. */
+/* The operations on a connection that each engine has of its own. A failure is kept in the connection, unless
+ * there is an error to set. */
 struct remote_driver {
     const struct server_statements *statements;
     /* Makes a connection that is not connected yet. Returns NULL if out of memory. */
     struct remote *(*make)(struct server *server);
     /* Connects before the deadline, and makes the settings that the statements depend on. */
     int (*connect)(struct remote *remote, ses_error *error);
+    /* Creates, upgrades or refuses the schema, outside of a transaction: NOTFOUND, NOTASTORE, TOONEW,
+     * READONLY. After a failure the connection is not used again. */
+    void (*bring_up_to_date)(struct remote *remote, const struct server_config *config);
     /* True if the server has ended the connection while it was idle. */
     bool (*is_over)(struct remote *remote);
     void (*close)(struct remote *remote);
-    /* Closes a lost connection, without waiting. True: the server may still work for it, and it counts as open until `left`
-     * says otherwise. */
+    /* Closes a lost connection, without waiting. True: the server may still work for it, and it counts as
+     * open until `left` says otherwise. */
     bool (*leave)(struct server *server, struct remote *remote);
     /* How many have left since the last call. NULL: none is ever waited for. */
     unsigned (*left)(struct server *server);
@@ -63,7 +71,8 @@ struct remote_driver {
     void (*ask_commit)(struct remote *remote);
     /* Asks for the session that was found last, which must be as it was. */
     void (*ask_same)(struct remote *remote);
-    /* Sends what was asked for. Then waits for all answers, and returns the first failure of the transaction, or SES_OK. */
+    /* Sends what was asked for. Then waits for all answers, and returns the first failure of the transaction,
+     * or SES_OK. */
     int (*settle)(struct remote *remote);
     /* Sends the end of the transaction, COMMIT or ROLLBACK, without waiting for the answer. */
     void (*send_end)(struct remote *remote, const struct statement *statement);
@@ -71,7 +80,8 @@ struct remote_driver {
     bool (*drop)(struct remote *remote);
     /* Ends the queries that a job has left. */
     void (*end_queries)(struct remote *remote);
-    /* Translates a code of the commit of a creation, or of a statement before it. JOB_UNSUITED: a job has to look. */
+    /* Translates a code of the commit of a creation, or of a statement before it. JOB_UNSUITED: a job has to
+     * look. */
     int (*refuse_creation)(struct db *db, const struct create_op *op, int code, ses_error *error);
 };
 
@@ -107,12 +117,12 @@ SESLITE_PRIVATE void ses__remote_init(struct remote *remote, const struct server
 
 /* The call waits for the outcome of a commit that was sent: its own limits do not end that. */
 SESLITE_PRIVATE bool ses__remote_is_committing(const struct remote *remote);
-/* Waits for what the file is polled for, until the deadline at most. Returns SES_BUSY when that has passed, or
- * SES_INTERRUPTED, both without a message. */
+/* Waits for what the file is polled for, until the deadline at most. Returns SES_BUSY when that has passed,
+ * or SES_INTERRUPTED, both without a message. */
 SESLITE_PRIVATE int ses__remote_wait(const struct remote *remote, struct pollfd *polled);
 /* True if the file can be read at once, or is closed. */
 SESLITE_PRIVATE bool ses__remote_has_news(int file);
-/* Such a wait was in vain: nobody will read the remaining answers. */
+/* After a wait that failed: nobody will read the remaining answers. */
 SESLITE_PRIVATE void ses__remote_give_up(struct remote *remote, int code);
 /* Keeps a failure that the library has found, unless there was one before. */
 SESLITE_PRIVATE void ses__remote_fail(struct remote *remote, int code, const char *doing);
@@ -124,19 +134,21 @@ SESLITE_PRIVATE void ses__remote_refuse_unchanged(struct remote *remote, const c
 
 /* Asks for the beginning of a transaction, and forgets all about the one before. */
 SESLITE_PRIVATE void ses__remote_begin(struct remote *remote, bool writes);
-/* Before each statement of a query. After the end of a transaction that only reads, another one goes on where it ended; it fails,
- * and the call is made again in a transaction that stays open, if the session has changed meanwhile. */
+/* Before each statement of a query. After the end of a transaction that only reads, another one goes on where
+ * it ended; it fails, and the call is made again in a transaction that stays open, if the session has changed
+ * meanwhile. */
 SESLITE_PRIVATE void ses__remote_go_on(struct remote *remote, bool is_write, const char *doing);
 /* The engine's ask_last. */
 SESLITE_PRIVATE void ses__remote_ask_last(struct db *db);
-/* Asks for the commit, and waits for all answers. A job may commit by itself: then it reads the answers after that. */
+/* Asks for the commit, and waits for all answers. A job may commit by itself: then it reads the answers after
+ * that. */
 SESLITE_PRIVATE int ses__remote_commit(struct db *db, ses_error *error);
 /* Ends the transaction without waiting for the server. If that cannot be sent, the connection is lost. */
 SESLITE_PRIVATE void ses__remote_end_later(struct remote *remote, const struct statement *statement);
 SESLITE_PRIVATE void ses__remote_roll_back(struct remote *remote);
 
-/* Asks for a statement whose answer is of no interest. The transaction keeps a failure, after which nothing else is asked, and
- * the commit returns it. */
+/* Asks for a statement whose answer is of no interest. The transaction keeps a failure, after which nothing
+ * else is asked, and the commit returns it. */
 SESLITE_PRIVATE void ses__remote_ask(struct db *db, const struct statement *statement,
                                      const struct value *values);
 

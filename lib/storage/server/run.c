@@ -54,25 +54,10 @@ static int run_job(struct remote *remote, struct attempt *attempt)
     return result;
 }
 
-/* ------------------------------------------------------------------------------------------ until it is done */
+/* --------------------------------------------------------------------------------------- until it is done */
 
 /* The least time for another attempt. One that is cut off would leave open whether it was committed. */
 enum { LEAST_LEFT_US = 40000 };
-
-/* A growing, partly random pause, so that calls that collided do not meet again; a longer one where a server has to become
- * the primary. */
-static void pause_between(int tries, int result)
-{
-    const long step_us = result == SES_READONLY ? 2000 : 500;
-    const long us = (ses__clock_steady_us() & 1023) + step_us * (tries < 20 ? tries : 20);
-    const struct timespec time = {0, us * 1000};
-    (void)nanosleep(&time, NULL);
-}
-
-static bool may_run_again(const struct manner *manner)
-{
-    return !manner->alone || (manner->repeatable && *manner->repeatable);
-}
 
 static int run_on_a_connection(struct server *server, struct attempt *attempt, int64_t deadline_us)
 {
@@ -112,10 +97,16 @@ int ses__server_run(struct storage *storage, const struct manner *manner, storag
         attempt.is_first = tries == 0;
         result = run_on_a_connection(server, &attempt, deadline_us);
         attempt.again =
-            attempt.again && may_run_again(manner) && !ses__limits_cancelled(manner->limits) &&
+            attempt.again && (!manner->alone || (manner->repeatable && *manner->repeatable)) &&
+            !ses__limits_cancelled(manner->limits) &&
             ses__clock_steady_us() < ses__limits_until(manner->limits, deadline_us) - LEAST_LEFT_US;
-        if (attempt.again)
-            pause_between(tries, result);
+        if (attempt.again) {
+            /* A growing, partly random pause, so that calls that collided do not meet again; a longer one
+             * where a server has to become the primary. */
+            const long step_us = result == SES_READONLY ? 2000 : 500;
+            const long us = (ses__clock_steady_us() & 1023) + step_us * (tries < 20 ? tries : 20);
+            (void)nanosleep(&(struct timespec){0, us * 1000}, NULL);
+        }
     }
     (void)pthread_mutex_lock(&server->lock);
     server->counts.commits += attempt.wrote && result >= 0 ? 1 : 0;
@@ -125,19 +116,19 @@ int ses__server_run(struct storage *storage, const struct manner *manner, storag
     return result;
 }
 
-/* ------------------------------------------------------------------------------------------- small operations */
+/* ------------------------------------------------------------------------------------------- small
+ * operations */
 
-int ses__server_check_version(const struct server *server, int version, int first, int latest,
-                              ses_error *error)
+int ses__server_check_version(const struct server_config *config, int version, ses_error *error)
 {
-    const struct server_config *config = &server->config;
+    const int latest = config->latest_version;
 
     if (version > latest)
         return ses__error_set(
             error, SES_TOONEW,
             "%s: the store needs a seslite that knows schema version %d; this one (%s) knows up to %d",
             config->name, version, ses_version(), latest);
-    if (version != 0 && version < first)
+    if (version != 0 && version < config->first_version)
         return ses__error_set(
             error, SES_NOTASTORE,
             "%s: an unreleased version of seslite wrote this store (schema version %d): export it with that version, and import the export with this one into another database",
@@ -150,6 +141,34 @@ int ses__server_check_version(const struct server *server, int version, int firs
             "%s: the store has schema version %d and must be migrated to %d first: run seslite migrate, or open it once for writing",
             config->name, version, latest);
     return SES_OK;
+}
+
+int ses__server_migrate(struct server *server, ses_error *error)
+{
+    const int64_t deadline_us = ses__clock_steady_us() + server->config.timeout_us;
+    struct remote *remote = NULL;
+    int code = ses__server_take(server, NULL, deadline_us, false, &remote, error);
+
+    if (code != SES_OK)
+        return code;
+    (void)remote->driver->settle(remote); /* the end of a read before, which has not waited for it */
+    ses__remote_forget_failure(remote);
+    remote->driver->bring_up_to_date(remote, &server->config);
+    code = remote->code;
+    if (code != SES_OK && error)
+        *error = remote->error;
+    remote->lost = remote->lost || code != SES_OK;
+    ses__server_give_back(server, remote);
+    return code;
+}
+
+void ses__server_describe(const struct storage *storage, ses_info *info)
+{
+    const struct server_config *config = &((const struct server *)storage)->config;
+
+    info->path = config->name;
+    info->schema_version = config->latest_version;
+    info->read_only = config->read_only;
 }
 
 int ses__server_run_delete(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,

@@ -1,4 +1,5 @@
-/* The part that engines on a server share: a pool of connections, opened when needed and kept, and the running of jobs. */
+/* The part that engines on a server share: a pool of connections, opened when needed and kept, and the
+ * running of jobs. */
 #ifndef SESLITE_STORAGE_SERVER_SERVER_H
 #define SESLITE_STORAGE_SERVER_SERVER_H
 
@@ -44,11 +45,15 @@ SESLITE_PRIVATE void ses__server_give_back(struct server *server, struct remote 
 SESLITE_PRIVATE int ses__server_run(struct storage *storage, const struct manner *manner, storage_job *job,
                                     void *context, ses_error *error);
 
-/* May a store of this schema version be opened? 0: there is none yet. NOTASTORE, TOONEW, NOTFOUND, READONLY. */
-SESLITE_PRIVATE int ses__server_check_version(const struct server *server, int version, int first, int latest,
+/* Refuses a schema version that cannot be opened (0: there is no store yet): NOTASTORE, TOONEW, NOTFOUND,
+ * READONLY. */
+SESLITE_PRIVATE int ses__server_check_version(const struct server_config *config, int version,
                                               ses_error *error);
+/* Creates the schema, upgrades it, or refuses it, on a connection of the pool. */
+SESLITE_PRIVATE int ses__server_migrate(struct server *server, ses_error *error);
 
 /* The engine's operations of these names, where a server has little to do. */
+SESLITE_PRIVATE void ses__server_describe(const struct storage *storage, ses_info *info);
 SESLITE_PRIVATE int ses__server_run_delete(struct storage *storage, struct erasure *erasure, storage_job *job,
                                            void *context, ses_error *error);
 SESLITE_PRIVATE int ses__server_maintain(struct storage *storage, struct maintain_op *op, ses_error *error);

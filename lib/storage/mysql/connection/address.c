@@ -54,19 +54,6 @@ static const char *decode(struct mysql_address *address, const char *text, size_
     return copy;
 }
 
-/* user:password */
-static int take_login(struct mysql_address *address, const char *text, size_t len, ses_error *error)
-{
-    const char *colon = memchr(text, ':', len);
-    const size_t user = colon ? (size_t)(colon - text) : len;
-    int code = SES_OK;
-
-    address->user = decode(address, text, user, &code, error);
-    if (colon && code == SES_OK)
-        address->password = decode(address, colon + 1, len - user - 1, &code, error);
-    return code;
-}
-
 static int take_port(struct mysql_address *address, const char *text, size_t len, ses_error *error)
 {
     unsigned port = 0;
@@ -144,20 +131,6 @@ static int take_parameter(struct mysql_address *address, const char *text, size_
         text);
 }
 
-static int take_parameters(struct mysql_address *address, const char *text, ses_error *error)
-{
-    int code = SES_OK;
-
-    while (code == SES_OK && *text) {
-        const size_t len = strcspn(text, "&");
-        code = take_parameter(address, text, len, error);
-        text += len + (text[len] == '&');
-    }
-    if (code == SES_OK && address->tls == MYSQL_TLS_OFF && address->tls_ca) /* it is given to be compared */
-        address->tls = MYSQL_TLS_VERIFY;
-    return code;
-}
-
 /* Everything after the form. */
 static int take_parts(struct mysql_address *address, const char *text, ses_error *error)
 {
@@ -171,16 +144,29 @@ static int take_parts(struct mysql_address *address, const char *text, ses_error
         if (*at == '@')
             host = at + 1;
     }
-    if (host > text)
-        code = take_login(address, text, (size_t)(host - text) - 1, error);
+    if (host > text) { /* user:password */
+        const size_t login = (size_t)(host - text) - 1;
+        const char *colon = memchr(text, ':', login);
+        const size_t user = colon ? (size_t)(colon - text) : login;
+        address->user = decode(address, text, user, &code, error);
+        if (colon && code == SES_OK)
+            address->password = decode(address, colon + 1, login - user - 1, &code, error);
+    }
     if (code == SES_OK)
         code = take_host(address, host, (size_t)(text + authority - host), error);
     if (code == SES_OK && text[authority] == '/' && database > 0)
         address->database = decode(address, path, database, &code, error);
     if (code == SES_OK && !address->database)
         code = refuse_address("names no database", error);
-    return code == SES_OK && path[database] == '?' ? take_parameters(address, path + database + 1, error)
-                                                   : code;
+    const char *parameter = path[database] == '?' ? path + database + 1 : "";
+    while (code == SES_OK && *parameter) {
+        const size_t len = strcspn(parameter, "&");
+        code = take_parameter(address, parameter, len, error);
+        parameter += len + (parameter[len] == '&');
+    }
+    if (code == SES_OK && address->tls == MYSQL_TLS_OFF && address->tls_ca) /* it is given to be compared */
+        address->tls = MYSQL_TLS_VERIFY;
+    return code;
 }
 
 int ses__mysql_address_init(struct mysql_address *address, const ses_allocator *allocator, const char *uri,

@@ -1,7 +1,9 @@
 /*
- * Statements that are sent as one text, and their answers. The server runs one after the other, and stops at the first that
- * fails. Those that are sent most often are prepared, by a text too: so many of them still take one round trip. The library does not wait for a statement that only changes rows. It sees the outcome with the next answer that it
- * needs, or with the commit. So a later query of the transaction may report the failure.
+ * Statements that are sent as one text, and their answers. The server runs one after the other, and stops at
+ * the first that fails. Those that are sent most often are prepared, by a text too: so many of them still
+ * take one round trip. The library does not wait for a statement that only changes rows. It sees the outcome
+ * with the next answer that it needs, or with the commit. So a later query of the transaction may report the
+ * failure.
  *
  * It waits itself, through the functions of the client library that return instead
  * (https://mariadb.com/kb/en/using-the-non-blocking-library/), so that a call ends in time.
@@ -11,9 +13,10 @@
 #include "base/error.h"
 #include "storage/mysql/connection/connection.h"
 
-/* So much is collected before it is sent, unless one statement is longer; and no more memory than four times as much is kept. */
+/* The text that is collected before it is sent, unless one statement is longer. At most four times as much
+ * memory is kept. */
 enum { FULL_BYTES = 256 * 1024 };
-/* Of a variable, at most, besides the value. */
+/* The size of a variable, at most, besides the value. */
 enum { VARIABLE_BYTES = 48 };
 
 /* ------------------------------------------------------------------------------------------- waiting */
@@ -38,7 +41,8 @@ int ses__my_wait(const struct my *my, int status, int *code)
     return happened;
 }
 
-/* The outcome of an operation: false, with the failure of the transaction, if it has failed, or its time is over. */
+/* The outcome of an operation: false, with the failure of the transaction, if it has failed, or its time is
+ * over. */
 static bool went_well(struct my *my, int code, bool good, const char *doing)
 {
     if (code != SES_OK) {
@@ -100,37 +104,6 @@ static MYSQL_RES *read_rows(struct my *my, const char *doing)
 
 /* ------------------------------------------------------------------------------------------- answers */
 
-/* True if the session is the one that was found, at the same version. */
-static bool is_same(const struct my *my, MYSQL_RES *rows)
-{
-    const MYSQL_ROW row = rows ? mysql_fetch_row(rows) : NULL;
-
-    return row && row[3] && ses__my_number(row[3]) == my->base.db.found_version;
-}
-
-static void take_rows(struct my *my, const struct my_awaited *awaited, MYSQL_RES *rows)
-{
-    if (awaited->kind == MY_SAME && my->base.code == SES_OK && !is_same(my, rows)) {
-        ses__remote_fail(&my->base, SES_BUSY, "a read in which the session has changed");
-        my->base.again = true;
-    }
-    if (awaited->run && my->base.code == SES_OK)
-        awaited->run->result = rows;
-    else
-        mysql_free_result(rows);
-}
-
-static void take_changes(struct my *my, const char *table)
-{
-    const uint64_t given = mysql_insert_id(my->conn);
-
-    my->base.changed = (int64_t)mysql_affected_rows(my->conn);
-    if (given > 0)
-        my->base.given = (int64_t)given;
-    if (table && my->base.changed != 1)
-        ses__remote_refuse_unchanged(&my->base, table);
-}
-
 /* Takes the answers to a statement, the last of which counts. False: the server has stopped at it. */
 static bool take_statement(struct my *my, const struct my_awaited *awaited)
 {
@@ -142,27 +115,32 @@ static bool take_statement(struct my *my, const struct my_awaited *awaited)
         MYSQL_RES *rows = mysql_field_count(my->conn) > 0 ? read_rows(my, statement->name) : NULL;
         if (mysql_field_count(my->conn) > 0 && !rows)
             return false;
-        if (!rows)
-            take_changes(my, part > 1 ? NULL : awaited->table);
-        else if (part > 1)
-            mysql_free_result(rows);
+        if (!rows) {
+            const uint64_t given = mysql_insert_id(my->conn);
+            my->base.changed = (int64_t)mysql_affected_rows(my->conn);
+            if (given > 0)
+                my->base.given = (int64_t)given;
+            if (part == 1 && awaited->table && my->base.changed != 1)
+                ses__remote_refuse_unchanged(&my->base, awaited->table);
+            continue;
+        }
+        if (part == 1 && awaited->kind == MY_SAME && my->base.code == SES_OK) {
+            const MYSQL_ROW row = mysql_fetch_row(rows);
+            if (!row || !row[3] || ses__my_number(row[3]) != my->base.db.found_version) {
+                ses__remote_fail(&my->base, SES_BUSY, "a read in which the session has changed");
+                my->base.again = true;
+            }
+        }
+        if (part == 1 && awaited->run && my->base.code == SES_OK)
+            awaited->run->result = rows;
         else
-            take_rows(my, awaited, rows);
+            mysql_free_result(rows);
     }
     return true;
 }
 
-/* The last statement of a block is the commit. If somebody kills the block just after it, the server's answer is the same as before
- * it. So the connection is given up: the outcome is unknown, and the append looks. */
-static bool read_end_of_block(struct my *my)
-{
-    const bool good = read_answer(my, "the block of an append");
-
-    if (!good && my->base.code == SES_BUSY && !my->base.again)
-        my->base.lost = true;
-    return good;
-}
-
+/* The last statement of a block is the commit. If somebody kills the block just after it, the server's answer
+ * is the same as before it. So the connection is given up: the outcome is unknown, and the append looks. */
 static void take_all(struct my *my)
 {
     bool goes_on = !my->sets || read_answer(my, "setting variables");
@@ -173,8 +151,11 @@ static void take_all(struct my *my)
         if (awaited->kind == MY_ENDS && !goes_on) /* of the transaction before */
             my->base.lost = my->base.again = true;
     }
-    if (goes_on && my->is_block)
-        goes_on = read_end_of_block(my);
+    if (goes_on && my->is_block) {
+        goes_on = read_answer(my, "the block of an append");
+        if (!goes_on && my->base.code == SES_BUSY && !my->base.again)
+            my->base.lost = true;
+    }
     for (size_t i = 0; i < my->awaited_count && goes_on; i++) {
         if (my->awaited[i].keeps)
             *my->awaited[i].keeps = KEPT;
@@ -196,7 +177,7 @@ static void empty_text(struct my *my)
     my->variables = 0;
 }
 
-/* Sends so much of the text, with what comes before it. */
+/* Sends the first `len` bytes of the text, with what comes before it. */
 static bool send_collected(struct my *my, size_t len)
 {
     struct buffer *head = &my->head;
@@ -253,17 +234,8 @@ int ses__my_settle(struct my *my)
     return my->base.code;
 }
 
-static void refuse_size(struct my *my, size_t bytes, const char *name)
-{
-    if (my->base.code != SES_OK)
-        return;
-    my->base.code = ses__error_set(
-        &my->base.error, SES_LIMIT,
-        "%s: %s needs a packet of %zu bytes, and the server takes %zu: raise its max_allowed_packet, or write less at once",
-        my->base.db.name, name, bytes, my->packet_bytes);
-}
-
-/* Sends what was collected before the statement, the separator and statement after `len`, if all together is too much. */
+/* Sends what was collected before the statement, the separator and statement after `len`, if all together is
+ * too much. */
 static void make_room(struct my *my, size_t len, const struct mysql_statement *statement)
 {
     const size_t most = my->packet_bytes < FULL_BYTES ? my->packet_bytes : FULL_BYTES;
@@ -271,7 +243,10 @@ static void make_room(struct my *my, size_t len, const struct mysql_statement *s
     const size_t own = my->text.len - begin;
 
     if (own > my->packet_bytes) {
-        refuse_size(my, own, statement->name);
+        my->base.code = ses__error_set(
+            &my->base.error, SES_LIMIT,
+            "%s: %s needs a packet of %zu bytes, and the server takes %zu: raise its max_allowed_packet, or write less at once",
+            my->base.db.name, statement->name, own, my->packet_bytes);
     } else if (len > 0 && my->text.len + my->head.len > most) {
         if (my->sent)
             take_all(my);
@@ -284,20 +259,12 @@ static void make_room(struct my *my, size_t len, const struct mysql_statement *s
     }
 }
 
-static void count_bytes(const struct my *my, const struct value *values)
-{
-    struct meter *meter = ses__limits_meter(my->base.db.limits);
-
-    for (size_t i = 0; meter && values && values[i].type != 0; i++)
-        meter->bytes_in += values[i].type == SQL_INT ? 0 : (int64_t)values[i].text.len;
-}
-
 /*
  * Adds a text that belongs to the awaited statement; in a cluster the first part of it. Returns the rest.
  *
- * A node of a cluster aborts a transaction that another node's has overtaken. If that happens between two statements that were
- * sent as one text, the node goes on with the next one, outside of any transaction. (In a block it does not.) So each is
- * sent by itself.
+ * A node of a cluster aborts a transaction that another node's has overtaken. If that happens between two
+ * statements that were sent as one text, the node goes on with the next one, outside of any transaction. (In
+ * a block it does not.) So each is sent by itself.
  */
 static const char *add(struct my *my, struct my_awaited awaited, const char *sql, const struct value *values)
 {
@@ -374,6 +341,7 @@ void ses__my_collect(struct my *my, const struct statement *source, const struct
                      enum my_kind kind, struct my_run *run)
 {
     const struct mysql_statement *statement = &ses__mysql_statements[ses__statement_slot(source)];
+    struct meter *meter = ses__limits_meter(my->base.db.limits);
     const bool prepared = is_prepared(my, statement, values);
     const char *rest = my->base.writes && statement->locked ? statement->locked : statement->text;
 
@@ -385,7 +353,8 @@ void ses__my_collect(struct my *my, const struct statement *source, const struct
         rest = statement->executing;
     while (*rest)
         rest = add(my, (struct my_awaited){.kind = kind, .statement = statement, .run = run}, rest, values);
-    count_bytes(my, values);
+    for (size_t i = 0; meter && values && values[i].type != 0; i++)
+        meter->bytes_in += values[i].type == SQL_INT ? 0 : (int64_t)values[i].text.len;
 }
 
 void ses__my_must_change(struct db *db, const char *table)

@@ -28,9 +28,9 @@ bool ses__my_set_address(MYSQL *conn, const struct mysql_address *address)
 }
 
 /*
- * Whatever the statements depend on, whatever the server's settings are. A connection that is given up is found again by a
- * lock that it holds, since its number may be another's on another server. FOUND_ROWS counts rows that an UPDATE leaves as
- * they are.
+ * Makes all settings that the statements depend on, whatever the server's are. A connection that is given up
+ * is found again by a lock that it holds, since its number may be another's on another server. FOUND_ROWS
+ * counts rows that an UPDATE leaves as they are.
  */
 static const char setup_sql[] =
     "SET NAMES binary;"
@@ -77,18 +77,6 @@ static int set_up(struct my *my, ses_error *error)
     return my->base.code;
 }
 
-static int check_server(const struct my *my, ses_error *error)
-{
-    const bool is_mariadb = mariadb_connection(my->conn);
-    const unsigned long version = mysql_get_server_version(my->conn);
-
-    return version >= (is_mariadb ? MIN_MARIADB : MIN_MYSQL)
-               ? SES_OK
-               : ses__error_set(error, SES_CANTOPEN,
-                                "%s: the server is %s, which is older than MySQL 8.0 or MariaDB 10.6",
-                                my->base.db.name, mysql_get_server_info(my->conn));
-}
-
 static int log_in(struct my *my, ses_error *error)
 {
     const struct mysql_address *address = &my->config->address;
@@ -128,10 +116,15 @@ int ses__my_connect(struct remote *remote, ses_error *error)
         mysql_options(my->conn, MYSQL_OPT_CONNECT_TIMEOUT, &seconds) != 0 ||
         !ses__my_set_address(my->conn, &my->config->address))
         return ses__error_nomem(error);
-    int code = log_in(my, error);
-    if (code == SES_OK)
-        code = check_server(my, error);
-    return code == SES_OK ? set_up(my, error) : code;
+    const int code = log_in(my, error);
+    if (code != SES_OK)
+        return code;
+    const unsigned long least = mariadb_connection(my->conn) ? MIN_MARIADB : MIN_MYSQL;
+    if (mysql_get_server_version(my->conn) < least)
+        return ses__error_set(error, SES_CANTOPEN,
+                              "%s: the server is %s, which is older than MySQL 8.0 or MariaDB 10.6",
+                              my->base.db.name, mysql_get_server_info(my->conn));
+    return set_up(my, error);
 }
 
 struct remote *ses__my_new(const struct server_config *common, const struct mysql_config *config)
@@ -147,8 +140,8 @@ struct remote *ses__my_new(const struct server_config *common, const struct mysq
     return &my->base;
 }
 
-/* The server says nothing unasked but that. Reads the answer to the end of the last transaction first, if it has arrived; else
- * the next statement waits for it. */
+/* The server says nothing unasked but that. Reads the answer to the end of the last transaction first, if it
+ * has arrived; else the next statement waits for it. */
 bool ses__my_is_over(struct remote *remote)
 {
     struct my *my = ses__my_of(&remote->db);

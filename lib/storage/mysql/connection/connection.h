@@ -1,6 +1,6 @@
 /*
- * One connection to a server. Statements are collected as text and sent together, when the answer of one of them is needed:
- * so a job that asks all before it takes the first row waits once.
+ * One connection to a server. Statements are collected as text and sent together, when the answer of one of
+ * them is needed: so a job that asks all before it takes the first row waits once.
  */
 #ifndef SESLITE_STORAGE_MYSQL_CONNECTION_H
 #define SESLITE_STORAGE_MYSQL_CONNECTION_H
@@ -46,15 +46,15 @@ struct my {
     struct remote base;
     MYSQL *conn;
     const struct mysql_config *config;
-    char mark
-        [MARK_SIZE]; /* the name of a lock by which the server knows the connection; "": it has none yet */
-    size_t packet_bytes; /* that the server takes in one piece */
-    bool is_unguarded;   /* it has not looked for unknown features yet */
-    bool sent;           /* statements that were sent have not been answered */
-    bool at_work;        /* lost, though the server may still work for it, */
-    bool committing;     /* and was asked to commit */
-    unsigned number;     /* of the server's error */
-    struct my_run *runs; /* of queries that have not ended */
+    char mark[MARK_SIZE]; /* the name of a lock by which the server knows the connection; "": it has none yet
+                           */
+    size_t packet_bytes;  /* that the server takes in one piece */
+    bool is_unguarded;    /* it has not looked for unknown features yet */
+    bool sent;            /* statements that were sent have not been answered */
+    bool at_work;         /* lost, though the server may still work for it, */
+    bool committing;      /* and was asked to commit */
+    unsigned number;      /* of the server's error */
+    struct my_run *runs;  /* of queries that have not ended */
     enum kept kept[KEEPS_COUNT];
     bool is_plain;      /* nothing is prepared: the server has no room for more */
     bool is_mariadb;    /* takes any values for prepared statements, and blocks; MySQL takes only variables */
@@ -110,8 +110,8 @@ SESLITE_PRIVATE void ses__my_must_change(struct db *db, const char *table);
 
 /* ---- format.c */
 
-/* Adds a statement with its values to the text; or with variables that get these values before. In a cluster it ends at a
- * semicolon. Returns the rest of the statement. */
+/* Adds a statement with its values to the text; or with variables that get these values before. In a cluster
+ * it ends at a semicolon. Returns the rest of the statement. */
 SESLITE_PRIVATE const char *ses__my_format(struct my *my, const char *sql, int parameters,
                                            const struct value *values, bool as_variables);
 /* The number in a text. */
@@ -126,18 +126,19 @@ SESLITE_PRIVATE void ses__my_collect(struct my *my, const struct statement *sour
 SESLITE_PRIVATE void ses__my_keep(struct my *my, const struct statement *source, enum kept *keeps);
 /* The rows for this run will be thrown away. */
 SESLITE_PRIVATE void ses__my_abandon(struct my *my, const struct my_run *run);
-/* Sends what was collected, and waits for all answers. Returns the first failure of the transaction, or SES_OK. */
+/* Sends what was collected, and waits for all answers. Returns the first failure of the transaction, or
+ * SES_OK. */
 SESLITE_PRIVATE int ses__my_settle(struct my *my);
-/* If the server can, it runs the statements that follow, and those that have not been sent, as a block, with one answer besides
- * rows: nobody looks at what each has changed. */
+/* If the server can, it runs the statements that follow, and those that have not been sent, as a block, with
+ * one answer besides rows: nobody looks at what each has changed. */
 SESLITE_PRIVATE void ses__my_join(struct my *my);
 /* Sends what was collected, without waiting for answers. */
 SESLITE_PRIVATE void ses__my_dispatch(struct my *my);
-/* Runs a text of statements by itself. Returns the first row of the last one that has rows, or NULL: to be freed by the caller.
- * The connection keeps a failure, after which no script is run. */
+/* Runs a text of statements by itself. Returns the first row of the last one that has rows, or NULL: to be
+ * freed by the caller. The connection keeps a failure, after which no script is run. */
 SESLITE_PRIVATE MYSQL_RES *ses__my_script(struct my *my, const char *sql);
-/* For operations of the client library that wait: waits for what it says, and returns what has happened. After the deadline,
- * or an interrupt, makes the operation fail; `*code` is then BUSY or INTERRUPTED. */
+/* For operations of the client library that wait: waits for what it says, and returns what has happened.
+ * After the deadline, or an interrupt, makes the operation fail; `*code` is then BUSY or INTERRUPTED. */
 SESLITE_PRIVATE int ses__my_wait(const struct my *my, int status, int *code);
 
 /* Sets where the server is, how to log in, and that the client library reads no files of settings. */

@@ -80,7 +80,8 @@ static const struct meaning meanings[] = {
     {ER_LOCK_TABLE_FULL, SES_LIMIT, false, false, NULL},
     {ER_DATA_TOO_LONG, SES_LIMIT, false, false, NULL},
     {ER_TOO_BIG_ROWSIZE, SES_LIMIT, false, false, NULL},
-    /* A replica, or a primary that has become one. Its answer to a commit, too, says that nothing was written. */
+    /* A replica, or a primary that has become one. Its answer to a commit, too, says that nothing was
+       written. */
     {ER_OPTION_PREVENTS_STATEMENT, SES_READONLY, true, false, USE_PRIMARY},
     {READ_ONLY_MODE, SES_READONLY, true, false, USE_PRIMARY},
     {ER_OPEN_AS_READONLY, SES_READONLY, false, false, NULL},

@@ -1,5 +1,6 @@
-/* Statements as text. Their values are numbers, and strings of bytes in quotes: in the character set "binary", and without the
- * mode NO_BACKSLASH_ESCAPES, which every connection sets, only quotes and backslashes mean anything in them. */
+/* Statements as text. Their values are numbers, and strings of bytes in quotes: in the character set
+ * "binary", and without the mode NO_BACKSLASH_ESCAPES, which every connection sets, only quotes and
+ * backslashes mean anything in them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -51,30 +52,28 @@ static void add_string(struct buffer *text, struct span string)
     text->len = (size_t)(to - text->data);
 }
 
-/* As JSON. */
-static void add_list(struct buffer *text, const struct owner_list *list)
-{
-    ses__buffer_add(text, "'[", 2);
-    for (size_t i = 0; i < list->count; i++) {
-        ses__buffer_add(text, ",", i > 0);
-        add_number(text, list->ids[i]);
-    }
-    ses__buffer_add(text, "]'", 2);
-}
-
 static bool is_null(const struct value *value)
 {
     return !value || (value->type != SQL_INT && !value->owners && !value->text.ptr);
 }
 
+/* A list is added as JSON. */
 static void add_value(struct buffer *text, const struct value *value)
 {
-    if (value->type == SQL_INT)
+    const struct owner_list *list = value->owners;
+
+    if (value->type == SQL_INT) {
         add_number(text, value->number);
-    else if (value->owners)
-        add_list(text, value->owners);
-    else
+    } else if (list) {
+        ses__buffer_add(text, "'[", 2);
+        for (size_t i = 0; i < list->count; i++) {
+            ses__buffer_add(text, ",", i > 0);
+            add_number(text, list->ids[i]);
+        }
+        ses__buffer_add(text, "]'", 2);
+    } else {
         add_string(text, value->text);
+    }
 }
 
 /* The value becomes that of a variable, which the text names. MySQL takes no values for what is prepared. */
@@ -93,12 +92,8 @@ static void add_variable(struct my *my, const struct value *value)
     ses__buffer_add_word(&my->text, name);
 }
 
-static size_t word_len(const char *word)
-{
-    return strspn(word, "abcdefghijklmnopqrstuvwxyz_");
-}
-
-/* A parameter, such as $1; or $1@name, which is the variable @name if the value is NULL. Returns what follows. */
+/* A parameter, such as $1; or $1@name, which is the variable @name if the value is NULL. Returns what
+ * follows. */
 static const char *add_parameter(struct my *my, const char *sql, const struct value *values, int count,
                                  bool as_variables)
 {
@@ -109,7 +104,7 @@ static const char *add_parameter(struct my *my, const char *sql, const struct va
         number = number * 10 + (*sql - '0');
     const struct value *value = number <= count ? &values[number - 1] : NULL;
     const bool has_variable = *sql == '@';
-    const size_t variable = has_variable ? 1 + word_len(sql + 1) : 0;
+    const size_t variable = has_variable ? 1 + strspn(sql + 1, "abcdefghijklmnopqrstuvwxyz_") : 0;
     if (is_null(value) && has_variable)
         ses__buffer_add(text, sql, variable);
     else if (as_variables)
@@ -119,11 +114,6 @@ static const char *add_parameter(struct my *my, const char *sql, const struct va
     else
         ses__buffer_add_word(text, "NULL");
     return sql + variable;
-}
-
-static bool is_parameter(const char *sql)
-{
-    return sql[0] == '$' && sql[1] >= '0' && sql[1] <= '9';
 }
 
 const char *ses__my_format(struct my *my, const char *sql, int parameters, const struct value *values,
@@ -140,11 +130,10 @@ const char *ses__my_format(struct my *my, const char *sql, int parameters, const
         sql += plain;
         if (*sql == ';' && my->is_cluster)
             return sql + 1;
-        if (is_parameter(sql)) {
+        if (sql[0] == '$' && sql[1] >= '0' && sql[1] <= '9')
             sql = add_parameter(my, sql, values, count, as_variables);
-        } else if (*sql) {
+        else if (*sql)
             ses__buffer_add(&my->text, sql++, 1);
-        }
     }
     return sql;
 }

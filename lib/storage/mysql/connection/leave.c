@@ -1,12 +1,15 @@
 /*
- * A server does not notice that its client has gone while it waits for a lock: it would keep what it holds. So the library
- * kills the connection from another one. A connection's number may be another's on another server, to which a proxy or a failover
- * may lead. So the server is asked which connection holds the lock of this one, and a server that knows none is left alone.
+ * A server does not notice that its client has gone while it waits for a lock: it would keep what it holds.
+ * So the library kills the connection from another one. A connection's number may be another's on another
+ * server, to which a proxy or a failover may lead. So the server is asked which connection holds the lock of
+ * this one, and a server that knows none is left alone.
  *
- * A commit may wait for a replica. If it is killed then, it is done without one, and an append that finds the event would take it
- * for one that survives the loss of the server. So a transaction whose commit was sent is killed only while it waits for a table.
+ * A commit may wait for a replica. If it is killed then, it is done without one, and an append that finds the
+ * event would take it for one that survives the loss of the server. So a transaction whose commit was sent is
+ * killed only while it waits for a table.
  *
- * A thread does that, and nobody waits for it. The server ends a wait for a row by itself (innodb_lock_wait_timeout).
+ * A thread does that, and nobody waits for it. The server ends a wait for a row by itself
+ * (innodb_lock_wait_timeout).
  */
 #include "storage/mysql/connection/connection.h"
 

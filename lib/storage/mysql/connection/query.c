@@ -8,45 +8,31 @@ static struct my_run *run_of(const struct query *query)
     return query->run;
 }
 
-static struct my_run *add_run(struct my *my, size_t slot)
-{
-    struct my_run *run = ses__memory_new(my->base.db.allocator, sizeof *run);
-
-    if (run) {
-        *run = (struct my_run){.next = my->runs, .statement = &ses__mysql_statements[slot]};
-        my->runs = run;
-    } else {
-        ses__remote_fail(&my->base, SES_NOMEM, ses__mysql_statements[slot].name);
-    }
-    return run;
-}
-
-/* The first statement of a transaction that writes comes after a look for unknown features, if it does not look itself. */
-static void guard(struct my *my, const struct statement *source)
-{
-    if (my->is_unguarded && source != STATEMENT_APPEND_BY_ID && source != STATEMENT_APPEND_BY_KEY)
-        ses__my_collect(my, STATEMENT_BEGIN_GUARD, NULL, MY_ROWS, NULL);
-    my->is_unguarded = false;
-}
-
-static void collect(struct my *my, const struct query *query, const struct value *values)
-{
-    struct my_run *run = run_of(query);
-    const bool returns = run->statement->returns;
-
-    ses__remote_go_on(&my->base, !returns, run->statement->name);
-    guard(my, query->source);
-    ses__my_collect(my, query->source, values, returns ? MY_ROWS : MY_CHANGES, returns ? run : NULL);
-}
-
 void ses__my_start(struct query *query, const struct value *values)
 {
     struct my *my = ses__my_of(query->db);
+    const struct statement *source = query->source;
+    const struct mysql_statement *statement = &ses__mysql_statements[ses__statement_slot(source)];
+    const bool returns = statement->returns;
+    struct my_run *run = NULL;
 
-    if (my->base.code == SES_OK)
-        query->run = add_run(my, ses__statement_slot(query->source));
-    if (query->run)
-        collect(my, query, values);
+    if (my->base.code == SES_OK) {
+        run = ses__memory_new(my->base.db.allocator, sizeof *run);
+        if (!run)
+            ses__remote_fail(&my->base, SES_NOMEM, statement->name);
+    }
+    if (run) {
+        *run = (struct my_run){.next = my->runs, .statement = statement};
+        my->runs = run;
+        query->run = run;
+        ses__remote_go_on(&my->base, !returns, statement->name);
+        /* The first statement of a transaction that writes comes after a look for unknown features, if it
+         * does not look itself. */
+        if (my->is_unguarded && source != STATEMENT_APPEND_BY_ID && source != STATEMENT_APPEND_BY_KEY)
+            ses__my_collect(my, STATEMENT_BEGIN_GUARD, NULL, MY_ROWS, NULL);
+        my->is_unguarded = false;
+        ses__my_collect(my, source, values, returns ? MY_ROWS : MY_CHANGES, returns ? run : NULL);
+    }
     ses__remote_report(&my->base, query);
 }
 

@@ -2,18 +2,12 @@
 #include "base/clock.h"
 #include "storage/mysql/connection/connection.h"
 
-/* The server counts whole seconds, of which it needs at least one. */
-static int64_t lock_seconds(const struct remote *remote)
-{
-    const int64_t left_us = remote->db.deadline_us - ses__clock_steady_us();
-    const int64_t seconds = left_us / 1000000;
-
-    return seconds < 1 ? 1 : seconds < 1000000 ? seconds : 1000000;
-}
-
 void ses__my_begin(struct remote *remote)
 {
     struct my *my = ses__my_of(&remote->db);
+    /* The server counts whole seconds, of which it needs at least one. */
+    const int64_t left = (remote->db.deadline_us - ses__clock_steady_us()) / 1000000;
+    const int64_t lock_seconds = left < 1 ? 1 : left < 1000000 ? left : 1000000;
 
     my->number = 0;
     for (size_t i = 0; i < KEEPS_COUNT; i++) /* the server may have stopped before it */
@@ -22,7 +16,7 @@ void ses__my_begin(struct remote *remote)
     if (remote->writes) {
         ses__my_keep(my, STATEMENT_ISOLATE_WRITE, &my->kept[KEEPS_WRITE]);
         ses__my_collect(my, STATEMENT_BEGIN_WRITE, NULL, MY_CHANGES, NULL);
-        ses__my_collect(my, STATEMENT_BEGIN_SETTINGS, VALUES(INT(lock_seconds(remote))), MY_CHANGES, NULL);
+        ses__my_collect(my, STATEMENT_BEGIN_SETTINGS, VALUES(INT(lock_seconds)), MY_CHANGES, NULL);
     } else {
         ses__my_keep(my, STATEMENT_ISOLATE_READ, &my->kept[KEEPS_READ]);
         ses__my_collect(my, STATEMENT_BEGIN_READ, NULL, MY_CHANGES, NULL);

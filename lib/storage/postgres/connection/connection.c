@@ -20,36 +20,9 @@ static void on_notice(void *context, const PGresult *result)
         pg->base.unconfirmed = true;
 }
 
-static int finish(struct pg *pg)
-{
-    PostgresPollingStatusType polled = PGRES_POLLING_WRITING;
-    int code = SES_OK;
-
-    while (code == SES_OK && polled != PGRES_POLLING_OK && polled != PGRES_POLLING_FAILED) {
-        code = ses__pg_wait(pg, PQsocket(pg->conn), polled == PGRES_POLLING_WRITING);
-        if (code == SES_OK)
-            polled = PQconnectPoll(pg->conn);
-    }
-    return code == SES_OK && polled == PGRES_POLLING_FAILED ? SES_CANTOPEN : code;
-}
-
-static int check_server(struct pg *pg, ses_error *error)
-{
-    const char *encoding = PQparameterStatus(pg->conn, "server_encoding");
-
-    if (PQserverVersion(pg->conn) < 120000)
-        return ses__error_set(error, SES_CANTOPEN, "%s: the server is older than PostgreSQL 12",
-                              pg->base.db.name);
-    if (!encoding || strcmp(encoding, "UTF8") != 0)
-        return ses__error_set(error, SES_CANTOPEN,
-                              "%s: the database's encoding is %s: make one with ENCODING 'UTF8'",
-                              pg->base.db.name, encoding ? encoding : "unknown");
-    return SES_OK;
-}
-
 /*
- * The server reports by a warning that a commit did not wait for the standbys, so warnings must not be suppressed. Behind
- * a pooler a setting would reach other clients: there it is only checked.
+ * The server reports by a warning that a commit did not wait for the standbys, so warnings must not be
+ * suppressed. Behind a pooler a setting would reach other clients: there it is only checked.
  */
 static int ask_for_warnings(struct pg *pg, ses_error *error)
 {
@@ -85,6 +58,7 @@ static void add_refusal(char refusals[REFUSALS_SIZE], const char *text)
 static int try_host(struct pg *pg, const struct pg_hosts *hosts, size_t first, size_t tried,
                     char refusals[REFUSALS_SIZE], ses_error *error)
 {
+    PostgresPollingStatusType polled = PGRES_POLLING_WRITING;
     char addresses[ADDRESSES_SIZE];
 
     PQfinish(pg->conn);
@@ -92,8 +66,16 @@ static int try_host(struct pg *pg, const struct pg_hosts *hosts, size_t first, s
     int code = ses__pg_hosts_start(hosts, first, tried, pg, addresses);
     if (code == SES_OK) {
         (void)PQsetNoticeReceiver(pg->conn, on_notice, pg); /* libpq's own prints them */
-        code = PQstatus(pg->conn) == CONNECTION_BAD ? SES_CANTOPEN : finish(pg);
+        if (PQstatus(pg->conn) == CONNECTION_BAD)
+            polled = PGRES_POLLING_FAILED;
     }
+    while (code == SES_OK && polled != PGRES_POLLING_OK && polled != PGRES_POLLING_FAILED) {
+        code = ses__pg_wait(pg, PQsocket(pg->conn), polled == PGRES_POLLING_WRITING);
+        if (code == SES_OK)
+            polled = PQconnectPoll(pg->conn);
+    }
+    if (code == SES_OK && polled == PGRES_POLLING_FAILED)
+        code = SES_CANTOPEN;
     if (code == SES_NOMEM)
         return ses__error_nomem(error);
     if (code == SES_CANTOPEN)
@@ -142,8 +124,15 @@ int ses__pg_connect(struct remote *remote, ses_error *error)
     ses__pg_hosts_free(&hosts);
     if (code != SES_OK)
         return code;
-    code = check_server(pg, error);
-    if (code == SES_OK && PQsetnonblocking(pg->conn, 1) == 0)
+    const char *encoding = PQparameterStatus(pg->conn, "server_encoding");
+    if (PQserverVersion(pg->conn) < 120000)
+        return ses__error_set(error, SES_CANTOPEN, "%s: the server is older than PostgreSQL 12",
+                              pg->base.db.name);
+    if (!encoding || strcmp(encoding, "UTF8") != 0)
+        return ses__error_set(error, SES_CANTOPEN,
+                              "%s: the database's encoding is %s: make one with ENCODING 'UTF8'",
+                              pg->base.db.name, encoding ? encoding : "unknown");
+    if (PQsetnonblocking(pg->conn, 1) == 0)
         code = ask_for_warnings(pg, error);
     if (code == SES_OK && (PQisnonblocking(pg->conn) == 0 || PQenterPipelineMode(pg->conn) != 1))
         code = ses__error_set(error, SES_INTERNAL, "%s: %s", pg->base.db.name, PQerrorMessage(pg->conn));

@@ -92,8 +92,8 @@ SESLITE_PRIVATE void ses__pg_must_change(struct db *db, const char *table);
 
 /* ---- send.c */
 
-/* Sends a statement, prepared unless the config forbids that, for a run that wants the rows (or NULL). A failure is that of
- * the transaction. */
+/* Sends a statement, prepared unless the config forbids that, for a run that wants the rows (or NULL). A
+ * failure is that of the transaction. */
 SESLITE_PRIVATE void ses__pg_send(struct pg *pg, const struct statement *source, const struct value *values,
                                   enum pg_kind kind, struct pg_run *run);
 
@@ -108,29 +108,29 @@ SESLITE_PRIVATE void ses__pg_await(struct pg *pg, enum pg_kind kind, size_t prep
 SESLITE_PRIVATE void ses__pg_abandon(struct pg *pg, const struct pg_run *run);
 /* Waits for all answers. Returns the first failure of the transaction, or SES_OK. */
 SESLITE_PRIVATE int ses__pg_settle(struct pg *pg);
-/* Of a column of type bigint, in the binary format of the protocol. 0: it is NULL. */
+/* The number in a column of type bigint, in the binary format of the protocol. 0: it is NULL. */
 SESLITE_PRIVATE int64_t ses__pg_number(const PGresult *result, int row, int column);
 /* Hands everything over to the system, without waiting for answers. */
 SESLITE_PRIVATE void ses__pg_dispatch(struct pg *pg);
 
-/* The beginning of each script that names functions or operators, so that only the server's own are called. It holds for
- * the script, or for the transaction in which the script runs. */
+/* The beginning of each script that names functions or operators, so that only the server's own are called.
+ * It holds for the script, or for the transaction in which the script runs. */
 #define PG_SAFE_PATH "SET LOCAL search_path = pg_catalog, pg_temp; "
-/* Runs a text of several statements outside of the pipeline. Returns the last result, or NULL, to be cleared by the caller.
- * The connection keeps a failure, after which no script is run. */
+/* Runs a text of several statements outside of the pipeline. Returns the last result, or NULL, to be cleared
+ * by the caller. The connection keeps a failure, after which no script is run. */
 SESLITE_PRIVATE PGresult *ses__pg_script(struct pg *pg, const char *sql);
 
 /* ---- leave.c: connections that are given up while the server still works for them */
 
 struct pg_leaving;
-/* Closes the connection, without waiting. If the server may still work for it, cancels that in the background, adds it to the
- * list, and returns true. */
+/* Closes the connection, without waiting. If the server may still work for it, cancels that in the
+ * background, adds it to the list, and returns true. */
 SESLITE_PRIVATE bool ses__pg_leave(struct pg *pg, struct pg_leaving **list);
-/* Removes those that have left: the server has ended the process, cannot be reached, or has had enough time. Returns how
- * many these are. */
+/* Removes those that have left: the server has ended the process, cannot be reached, or has had enough time.
+ * Returns how many these are. */
 SESLITE_PRIVATE unsigned ses__pg_leaving_forget(struct pg_leaving **list);
-/* Empties the list when the process may exit: the server has been asked to cancel, or cannot be. A process that exits at
- * once would leave its work to the server. */
+/* Empties the list when the process may exit: the server has been asked to cancel, or cannot be. A process
+ * that exits at once would leave its work to the server. */
 SESLITE_PRIVATE void ses__pg_leaving_close(struct pg_leaving **list);
 
 #endif

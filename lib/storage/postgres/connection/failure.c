@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "storage/postgres/connection/connection.h"
 
-/* By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html), whole or just its class, the first two
- * letters. The first match counts. */
+/* By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html), whole or just its class, the
+ * first two letters. The first match counts. */
 struct meaning {
     const char *state;
     int code;
@@ -71,8 +71,8 @@ static const struct {
     {"\"feature ", {"22P02", SES_READONLY, false, USE_NEWER}},
 };
 
-/* Or the column that is NULL, and the beginning of the name of its table, which may be a partition. The session is locked, so
- * nobody has deleted its owner meanwhile. */
+/* Or the column that is NULL decides, and the beginning of the name of its table, which may be a partition.
+ * The session is locked, so nobody has deleted its owner meanwhile. */
 static const struct {
     const char *table;
     const char *column;
@@ -87,21 +87,17 @@ static bool matches(const char *state, const struct meaning *meaning)
     return strncmp(state, meaning->state, strlen(meaning->state)) == 0;
 }
 
-static const struct meaning *meaning_of_column(const char *state, const PGresult *result)
+/* The result may be NULL. */
+static const struct meaning *meaning_of(const char *state, const char *text, const PGresult *result)
 {
-    const char *table = PQresultErrorField(result, PG_DIAG_TABLE_NAME);
-    const char *column = PQresultErrorField(result, PG_DIAG_COLUMN_NAME);
+    const char *table = result ? PQresultErrorField(result, PG_DIAG_TABLE_NAME) : NULL;
+    const char *column = result ? PQresultErrorField(result, PG_DIAG_COLUMN_NAME) : NULL;
 
     for (size_t i = 0; table && column && i < sizeof by_column / sizeof by_column[0]; i++) {
         if (matches(state, &by_column[i].meaning) && strcmp(column, by_column[i].column) == 0 &&
             strncmp(table, by_column[i].table, strlen(by_column[i].table)) == 0)
             return &by_column[i].meaning;
     }
-    return NULL;
-}
-
-static const struct meaning *meaning_of(const char *state, const char *text)
-{
     for (size_t i = 0; i < sizeof worded / sizeof worded[0]; i++) {
         if (matches(state, &worded[i].meaning) && strstr(text, worded[i].words))
             return &worded[i].meaning;
@@ -113,42 +109,29 @@ static const struct meaning *meaning_of(const char *state, const char *text)
     return NULL;
 }
 
-/* libpq's messages end with a newline. */
-static int len_of(const char *text)
-{
-    size_t len = strlen(text);
-    while (len > 0 && text[len - 1] == '\n')
-        len--;
-    return (int)(len < 400 ? len : 400);
-}
-
-/* True for errors after which the server closes the connection. */
-static bool is_last_word(const PGresult *result)
-{
-    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
-
-    return severity && (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0);
-}
-
 void ses__pg_fail(struct pg *pg, const PGresult *result, const char *doing)
 {
     const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *text = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    const char *severity = result ? PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED) : NULL;
 
-    if (PQstatus(pg->conn) == CONNECTION_BAD || (result && is_last_word(result)))
+    /* After some errors the server closes the connection. */
+    if (PQstatus(pg->conn) == CONNECTION_BAD ||
+        (severity && (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0)))
         pg->base.lost = true;
     if (pg->base.code != SES_OK)
         return;
     if (!text)
         text = PQerrorMessage(pg->conn);
-    const struct meaning *meaning = state ? meaning_of_column(state, result) : NULL;
-    if (!meaning)
-        meaning = meaning_of(state ? state : "", text);
+    size_t len = strlen(text);
+    while (len > 0 && text[len - 1] == '\n') /* libpq's messages end with a newline */
+        len--;
+    const struct meaning *meaning = meaning_of(state ? state : "", text, result);
     pg->base.code = meaning ? meaning->code : pg->base.lost ? SES_IO : SES_INTERNAL;
     pg->base.again = pg->base.lost || (meaning && meaning->again);
     (void)ses__error_set(&pg->base.error, pg->base.code, "%s: %s failed: %.*s%s%s%s%s", pg->base.db.name,
-                         doing, len_of(text), text, state ? " (SQLSTATE " : "", state ? state : "",
-                         state ? ")" : "", meaning && meaning->hint ? meaning->hint : "");
+                         doing, (int)(len < 400 ? len : 400), text, state ? " (SQLSTATE " : "",
+                         state ? state : "", state ? ")" : "", meaning && meaning->hint ? meaning->hint : "");
     if (state)
         (void)strncpy(pg->base.error.sqlstate, state, sizeof pg->base.error.sqlstate - 1);
     const char *constraint = result ? PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME) : NULL;

@@ -1,6 +1,7 @@
 /*
- * The choice of a host. libpq can try a list by itself, but it only moves on when a host refuses, not when it does not
- * answer, because connect_timeout does not apply to nonblocking connections. So libpq gets one host at a time.
+ * The choice of a host. libpq can try a list by itself, but it only moves on when a host refuses, not when it
+ * does not answer, because connect_timeout does not apply to nonblocking connections. So libpq gets one host
+ * at a time.
  */
 #include "storage/postgres/connection/hosts.h"
 
@@ -48,53 +49,10 @@ static size_t count_parts(const char *list)
     return count;
 }
 
-/* A list with a single item holds for all hosts. */
-static void copy_part(const char *list, size_t index, char part[PART_SIZE])
-{
-    size_t len = strcspn(list, ",");
-
-    for (; index > 0 && list[len] == ','; index--) {
-        list += len + 1;
-        len = strcspn(list, ",");
-    }
-    (void)snprintf(part, PART_SIZE, "%.*s", (int)(len < PART_SIZE ? len : PART_SIZE - 1), list);
-}
-
-/* Lists of different lengths are left to libpq, which reports them. */
-static size_t count_hosts(const struct pg_hosts *hosts)
-{
-    const size_t names = count_parts(option(hosts, lists[HOST]));
-    const size_t addresses = count_parts(option(hosts, lists[HOST_ADDRESS]));
-    const size_t ports = count_parts(option(hosts, lists[PORT]));
-    const size_t count = addresses > 0 ? addresses : names;
-    const bool fits = (names == 0 || names == count) && (ports <= 1 || ports == count);
-
-    return fits && count > 0 ? count : 1;
-}
-
 /* ------------------------------------------------------------------------------------------------- hosts */
 
-/* True if the string may contain a password, which libpq's message might quote. */
-static bool may_have_password(const char *connection)
-{
-    const char *user = strstr(connection, "://");
-    const char *host = user ? strrchr(user, '@') : NULL;
-
-    return strstr(connection, "pass") || (host && memchr(user + 3, ':', (size_t)(host - user) - 3));
-}
-
-static int refuse_string(const char *connection, const char *message, ses_error *error)
-{
-    if (may_have_password(connection))
-        return ses__error_set(
-            error, SES_INVALID,
-            "not a PostgreSQL connection string, such as postgresql://user@host/database (the details may contain a password and are left out)");
-    return ses__error_set(error, SES_INVALID, "not a PostgreSQL connection string: %.*s",
-                          (int)strcspn(message, "\n"), message);
-}
-
-/* The options of a service, and libpq's defaults for the rest. libpq only reports them for a connection, so this makes
- * one that fails before it connects. Returns NULL if out of memory. */
+/* The options of a service, and libpq's defaults for the rest. libpq only reports them for a connection, so
+ * this makes one that fails before it connects. Returns NULL if out of memory. */
 static PQconninfoOption *service_options(const char *service)
 {
     const char *const names[] = {"service", "sslmode", NULL};
@@ -112,13 +70,31 @@ int ses__pg_hosts_init(struct pg_hosts *hosts, const char *connection, ses_error
 
     *hosts = (struct pg_hosts){.given = PQconninfoParse(connection, &message), .count = 1};
     if (!hosts->given) {
-        const int code = message ? refuse_string(connection, message, error) : ses__error_nomem(error);
+        const char *user = strstr(connection, "://");
+        const char *host = user ? strrchr(user, '@') : NULL;
+        /* libpq's message might quote it. */
+        const bool may_have_password =
+            strstr(connection, "pass") || (host && memchr(user + 3, ':', (size_t)(host - user) - 3));
+        const int code =
+            !message ? ses__error_nomem(error)
+            : may_have_password
+                ? ses__error_set(
+                      error, SES_INVALID,
+                      "not a PostgreSQL connection string, such as postgresql://user@host/database (the details may contain a password and are left out)")
+                : ses__error_set(error, SES_INVALID, "not a PostgreSQL connection string: %.*s",
+                                 (int)strcspn(message, "\n"), message);
         PQfreemem(message);
         return code;
     }
     const char *service = find(hosts->given, "service");
     hosts->defaults = service ? service_options(service) : PQconndefaults();
-    hosts->count = count_hosts(hosts);
+    /* Lists of different lengths are left to libpq, which reports them. */
+    const size_t names = count_parts(option(hosts, lists[HOST]));
+    const size_t addresses = count_parts(option(hosts, lists[HOST_ADDRESS]));
+    const size_t ports = count_parts(option(hosts, lists[PORT]));
+    const size_t count = addresses > 0 ? addresses : names;
+    if (count > 0 && (names == 0 || names == count) && (ports <= 1 || ports == count))
+        hosts->count = count;
     hosts->prefers_standby = strcmp(option(hosts, "target_session_attrs"), "prefer-standby") == 0;
     const long seconds = strtol(option(hosts, "connect_timeout"), NULL, 10);
     hosts->max_us = seconds > 0 && seconds < INT32_MAX ? seconds * INT64_C(1000000) : INT64_MAX;
@@ -186,13 +162,6 @@ static bool is_list(const char *keyword)
     return found;
 }
 
-/* True if libpq would resolve the host's name. */
-static bool must_be_resolved(const struct pg_hosts *hosts, const char *name, const char *address)
-{
-    return hosts->count == count_parts(option(hosts, lists[HOST])) && !address[0] &&
-           ses__pg_is_host_name(name);
-}
-
 /* Certificates and passwords need the host's name, so it is repeated for each address. */
 static void add_addresses(struct parameters *parameters, const char *name, const char *addresses)
 {
@@ -211,10 +180,19 @@ int ses__pg_hosts_start(const struct pg_hosts *hosts, size_t first, size_t tried
 {
     struct parameters parameters = {.count = 0};
 
-    for (size_t i = 0; i < LISTS; i++)
-        copy_part(option(hosts, lists[i]), (first + tried) % hosts->count, parameters.parts[i]);
+    for (size_t i = 0; i < LISTS; i++) { /* a list with a single item holds for all hosts */
+        const char *list = option(hosts, lists[i]);
+        size_t len = strcspn(list, ",");
+        for (size_t index = (first + tried) % hosts->count; index > 0 && list[len] == ','; index--) {
+            list += len + 1;
+            len = strcspn(list, ",");
+        }
+        (void)snprintf(parameters.parts[i], PART_SIZE, "%.*s", (int)(len < PART_SIZE ? len : PART_SIZE - 1),
+                       list);
+    }
     const char *name = parameters.parts[HOST];
-    const bool resolves = must_be_resolved(hosts, name, parameters.parts[HOST_ADDRESS]);
+    const bool resolves = hosts->count == count_parts(option(hosts, lists[HOST])) &&
+                          !parameters.parts[HOST_ADDRESS][0] && ses__pg_is_host_name(name);
     const int code = resolves ? ses__pg_resolve(pg, name, addresses) : SES_OK;
     if (code != SES_OK)
         return code;

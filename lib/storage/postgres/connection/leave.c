@@ -1,12 +1,13 @@
 /*
- * A server does not notice that its client has gone while it waits for a lock or for a standby. Its process would stay, and
- * a store that opens another connection for each would fill the server. So the library cancels the statement, and counts
- * the connection until the server has closed its end of the socket.
+ * A server does not notice that its client has gone while it waits for a lock or for a standby. Its process
+ * would stay, and a store that opens another connection for each would fill the server. So the library
+ * cancels the statement, and counts the connection until the server has closed its end of the socket.
  *
- * That end may never come: a proxy may lose or hold the cancels, a firewall may have forgotten the connection. So each
- * connection stops counting after a few seconds in any case. pg_terminate_backend would not help. A process that ignores
- * a cancel mostly ignores that, too. And it needs a second connection, which may lead to another server (after a failover)
- * or through a pooler (whose process numbers are made up), so that it could end the process of a stranger.
+ * That end may never come: a proxy may lose or hold the cancels, a firewall may have forgotten the
+ * connection. So each connection stops counting after a few seconds in any case. pg_terminate_backend would
+ * not help. A process that ignores a cancel mostly ignores that, too. And it needs a second connection, which
+ * may lead to another server (after a failover) or through a pooler (whose process numbers are made up), so
+ * that it could end the process of a stranger.
  *
  * PQcancel has no timeout of its own. It runs on a thread, which nobody waits for.
  */
@@ -61,13 +62,6 @@ static void let_go(struct pg_leaving *leaving)
     free(leaving);
 }
 
-static void hang_up(struct pg_leaving *leaving)
-{
-    PQfinish(leaving->conn);
-    leaving->conn = NULL;
-    (void)shutdown(leaving->socket, SHUT_WR);
-}
-
 static void *see_off(void *context)
 {
     struct pg_leaving *leaving = context;
@@ -82,7 +76,9 @@ static void *see_off(void *context)
         if (reached)
             atomic_store(&leaving->counts_until_us, deadline_us);
         atomic_store(&leaving->tried, true);
-        hang_up(leaving);
+        PQfinish(leaving->conn);
+        leaving->conn = NULL;
+        (void)shutdown(leaving->socket, SHUT_WR);
         ended = reached && ends_within(leaving->socket, pause_ms);
     }
     atomic_store(&leaving->counts_until_us, 0);
@@ -90,15 +86,12 @@ static void *see_off(void *context)
     return NULL;
 }
 
-static bool is_at_work(const struct pg *pg)
-{
-    return pg->conn && PQstatus(pg->conn) == CONNECTION_OK && PQtransactionStatus(pg->conn) == PQTRANS_ACTIVE;
-}
-
 bool ses__pg_leave(struct pg *pg, struct pg_leaving **list)
 {
+    const bool is_at_work =
+        pg->conn && PQstatus(pg->conn) == CONNECTION_OK && PQtransactionStatus(pg->conn) == PQTRANS_ACTIVE;
     /* It may outlive the store, and so does not use the store's allocator. */
-    struct pg_leaving *leaving = is_at_work(pg) ? malloc(sizeof *leaving) : NULL;
+    struct pg_leaving *leaving = is_at_work ? malloc(sizeof *leaving) : NULL;
     pthread_t thread;
 
     if (leaving) {

@@ -1,8 +1,8 @@
 /*
  * Messages to the server and their answers, in libpq's pipeline mode
- * (https://www.postgresql.org/docs/current/libpq-pipeline-mode.html). The library does not wait for a statement that only
- * changes rows. It sees the outcome with the next answer that it needs, or with the commit. So a later query of the
- * transaction may report the failure.
+ * (https://www.postgresql.org/docs/current/libpq-pipeline-mode.html). The library does not wait for a
+ * statement that only changes rows. It sees the outcome with the next answer that it needs, or with the
+ * commit. So a later query of the transaction may report the failure.
  */
 #include <stdlib.h>
 
@@ -81,13 +81,6 @@ static PGresult *receive(struct pg *pg)
     return PQgetResult(pg->conn);
 }
 
-static const char *doing(const struct pg_awaited *awaited)
-{
-    return awaited->run                  ? awaited->run->statement->name
-           : awaited->kind == PG_CHANGES ? "a statement that writes"
-                                         : "a statement";
-}
-
 int64_t ses__pg_number(const PGresult *result, int row, int column)
 {
     const char *bytes = PQgetvalue(result, row, column);
@@ -99,12 +92,6 @@ int64_t ses__pg_number(const PGresult *result, int row, int column)
     return (int64_t)number;
 }
 
-/* True if the session is the one that was found, at the same version. */
-static bool is_same(const struct pg *pg, const PGresult *result)
-{
-    return PQntuples(result) == 1 && ses__pg_number(result, 0, 3) == pg->base.db.found_version;
-}
-
 /* Takes over a result. */
 static void take_answer(struct pg *pg, const struct pg_awaited *awaited, PGresult *result)
 {
@@ -112,14 +99,18 @@ static void take_answer(struct pg *pg, const struct pg_awaited *awaited, PGresul
     const bool good = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
 
     if (status == PGRES_FATAL_ERROR)
-        ses__pg_fail(pg, result, doing(awaited));
+        ses__pg_fail(pg, result,
+                     awaited->run                  ? awaited->run->statement->name
+                     : awaited->kind == PG_CHANGES ? "a statement that writes"
+                                                   : "a statement");
     if (awaited->kind == PG_ENDS && !good) { /* of the previous transaction */
         pg->base.lost = true;
         pg->base.again = true;
     }
     if (awaited->kind == PG_PREPARES)
         pg->prepared[awaited->prepared].state = good ? PG_PREPARED : PG_UNPREPARED;
-    if (good && awaited->kind == PG_SAME && !is_same(pg, result)) {
+    if (good && awaited->kind == PG_SAME &&
+        (PQntuples(result) != 1 || ses__pg_number(result, 0, 3) != pg->base.db.found_version)) {
         ses__remote_fail(&pg->base, SES_BUSY, "a read in which the session has changed");
         pg->base.again = true;
     }
@@ -172,15 +163,8 @@ int ses__pg_settle(struct pg *pg)
     return pg->base.code;
 }
 
-/* Reads libpq's buffer without asking the system for more. */
-static void drain(struct pg *pg)
-{
-    while (!pg->base.lost && pg->awaited_count > 0 && !PQisBusy(pg->conn))
-        take_first(pg);
-}
-
-/* Reads the remaining answers of the last transaction first. Anything else that arrives is the end, or the rare notice of a
- * changed setting, for which a new connection costs little. */
+/* Reads the remaining answers of the last transaction first. Anything else that arrives is the end, or the
+ * rare notice of a changed setting, for which a new connection costs little. */
 bool ses__pg_is_over(struct remote *remote)
 {
     struct pg *pg = ses__pg_of(&remote->db);
@@ -189,7 +173,8 @@ bool ses__pg_is_over(struct remote *remote)
         return false;
     if (pg->awaited_count == 0 || PQconsumeInput(pg->conn) != 1)
         return true;
-    drain(pg);
+    while (!remote->lost && pg->awaited_count > 0 && !PQisBusy(pg->conn)) /* all that libpq's buffer has */
+        take_first(pg);
     return remote->lost || (pg->awaited_count == 0 && ses__remote_has_news(PQsocket(pg->conn)));
 }
 

@@ -12,36 +12,26 @@ static struct pg_run *run_of(const struct query *query)
     return query->run;
 }
 
-static struct pg_run *add_run(struct pg *pg, size_t slot)
-{
-    struct pg_run *run = ses__memory_new(pg->base.db.allocator, sizeof *run);
-
-    if (run) {
-        *run = (struct pg_run){.next = pg->runs, .statement = &ses__postgres_statements[slot], .row = -1};
-        pg->runs = run;
-    } else {
-        ses__remote_fail(&pg->base, SES_NOMEM, ses__postgres_statements[slot].name);
-    }
-    return run;
-}
-
-static void send_run(struct pg *pg, const struct query *query, const struct value *values)
-{
-    struct pg_run *run = run_of(query);
-    const bool returns = run->statement->returns;
-
-    ses__remote_go_on(&pg->base, !returns || run->statement->gives, run->statement->name);
-    ses__pg_send(pg, query->source, values, returns ? PG_ROWS : PG_CHANGES, returns ? run : NULL);
-}
-
 void ses__pg_start(struct query *query, const struct value *values)
 {
     struct pg *pg = ses__pg_of(query->db);
+    const struct postgres_statement *statement =
+        &ses__postgres_statements[ses__statement_slot(query->source)];
+    const bool returns = statement->returns;
+    struct pg_run *run = NULL;
 
-    if (pg->base.code == SES_OK)
-        query->run = add_run(pg, ses__statement_slot(query->source));
-    if (query->run)
-        send_run(pg, query, values);
+    if (pg->base.code == SES_OK) {
+        run = ses__memory_new(pg->base.db.allocator, sizeof *run);
+        if (!run)
+            ses__remote_fail(&pg->base, SES_NOMEM, statement->name);
+    }
+    if (run) {
+        *run = (struct pg_run){.next = pg->runs, .statement = statement, .row = -1};
+        pg->runs = run;
+        query->run = run;
+        ses__remote_go_on(&pg->base, !returns || statement->gives, statement->name);
+        ses__pg_send(pg, query->source, values, returns ? PG_ROWS : PG_CHANGES, returns ? run : NULL);
+    }
     ses__remote_report(&pg->base, query);
 }
 

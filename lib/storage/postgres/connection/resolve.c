@@ -1,7 +1,8 @@
 /*
- * libpq calls getaddrinfo, which has no deadline. A name server that does not answer would cost many seconds, and the
- * other hosts would not be tried. So a thread resolves the name, and writes the answer into a pipe. It is left to itself if
- * that takes too long: then nobody reads the pipe (threads of the library block the signal).
+ * libpq calls getaddrinfo, which has no deadline. A name server that does not answer would cost many seconds,
+ * and the other hosts would not be tried. So a thread resolves the name, and writes the answer into a pipe.
+ * It is left to itself if that takes too long: then nobody reads the pipe (threads of the library block the
+ * signal).
  */
 
 #include <arpa/inet.h>
@@ -38,28 +39,24 @@ bool ses__pg_is_host_name(const char *host)
            inet_pton(AF_INET6, host, &address) != 1 && !strchr(host, '%');
 }
 
-static bool add_address(struct answer *answer, const struct addrinfo *info)
-{
-    char text[64];
-    char *end = answer->addresses + strlen(answer->addresses);
-    const size_t room = (size_t)(answer->addresses + sizeof answer->addresses - end);
-
-    if (getnameinfo(info->ai_addr, info->ai_addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST) != 0)
-        return false;
-    const int added = snprintf(end, room, "%s%s", answer->addresses[0] ? "," : "", text);
-    if (added < 0 || (size_t)added >= room)
-        *end = '\0';
-    return *end != '\0';
-}
-
 static void look_up(const char *host, struct answer *answer)
 {
     const struct addrinfo wanted = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
     const int failure = getaddrinfo(host, NULL, &wanted, &found);
 
-    for (const struct addrinfo *info = failure == 0 ? found : NULL; info; info = info->ai_next)
-        answer->found = add_address(answer, info) || answer->found;
+    for (const struct addrinfo *info = failure == 0 ? found : NULL; info; info = info->ai_next) {
+        char text[64];
+        char *end = answer->addresses + strlen(answer->addresses);
+        const size_t room = (size_t)(answer->addresses + sizeof answer->addresses - end);
+        if (getnameinfo(info->ai_addr, info->ai_addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST) != 0)
+            continue;
+        const int added = snprintf(end, room, "%s%s", answer->found ? "," : "", text);
+        if (added < 0 || (size_t)added >= room)
+            *end = '\0';
+        else
+            answer->found = true;
+    }
     if (failure == 0)
         freeaddrinfo(found);
     if (!answer->found)

@@ -39,13 +39,6 @@ static void add_number(struct buffer *list, uint64_t number, size_t count)
     ses__buffer_add(list, bytes, count);
 }
 
-/* A text of a list; it is NULL without a pointer. */
-static void add_text(struct buffer *list, struct span text)
-{
-    add_number(list, text.ptr ? text.len : UINT32_MAX, 4);
-    ses__buffer_add(list, text.ptr, text.len);
-}
-
 /* A one-dimensional array (array_send in PostgreSQL's arrayfuncs.c) of texts or of numbers. */
 static void add_array(struct buffer *list, const struct text_list *texts, const struct owner_list *numbers)
 {
@@ -55,25 +48,16 @@ static void add_array(struct buffer *list, const struct text_list *texts, const 
     add_number(list, 0, 4); /* flags, which the server does not need */
     add_number(list, texts ? PG_TYPE_TEXT : PG_TYPE_INT8, 4);
     add_number(list, count, 4);
-    add_number(list, 1, 4); /* the lower bound */
-    for (size_t i = 0; i < count && texts; i++)
-        add_text(list, texts->texts[i]);
+    add_number(list, 1, 4);                       /* the lower bound */
+    for (size_t i = 0; i < count && texts; i++) { /* a text without a pointer is NULL */
+        const struct span text = texts->texts[i];
+        add_number(list, text.ptr ? text.len : UINT32_MAX, 4);
+        ses__buffer_add(list, text.ptr, text.len);
+    }
     for (size_t i = 0; i < count && !texts; i++) {
         add_number(list, 8, 4);
         add_number(list, (uint64_t)numbers->ids[i], 8);
     }
-}
-
-static struct span list_of(struct pg_parameters *parameters, struct pg *pg, const struct value *value)
-{
-    struct buffer list;
-
-    ses__buffer_init(&list, pg->base.db.allocator);
-    add_array(&list, value->texts, value->owners);
-    if (list.failed)
-        ses__remote_fail(&pg->base, SES_NOMEM, "a list of parameters");
-    parameters->lists[parameters->list_count++] = list.data;
-    return (struct span){list.data, list.len};
 }
 
 /* False, with the failure of the transaction, if a value is too long or memory has run out. */
@@ -90,7 +74,13 @@ static bool parameters_init(struct pg_parameters *parameters, struct pg *pg, int
             put_number(parameters->numbers[i], (uint64_t)value->number, 8);
             bytes = (struct span){parameters->numbers[i], 8};
         } else if (value->texts || value->owners) {
-            bytes = list_of(parameters, pg, value);
+            struct buffer list;
+            ses__buffer_init(&list, pg->base.db.allocator);
+            add_array(&list, value->texts, value->owners);
+            if (list.failed)
+                ses__remote_fail(&pg->base, SES_NOMEM, "a list of parameters");
+            parameters->lists[parameters->list_count++] = list.data;
+            bytes = (struct span){list.data, list.len};
         }
         if (bytes.len > INT32_MAX && pg->base.code == SES_OK)
             pg->base.code = ses__error_set(&pg->base.error, SES_LIMIT,
@@ -104,31 +94,19 @@ static bool parameters_init(struct pg_parameters *parameters, struct pg *pg, int
     return pg->base.code == SES_OK;
 }
 
-static void parameters_free(struct pg_parameters *parameters, const struct pg *pg)
-{
-    while (parameters->list_count > 0)
-        ses__memory_free(pg->base.db.allocator, parameters->lists[--parameters->list_count]);
-}
-
 /* ------------------------------------------------------------------------------------------- statements */
 
-/* The name is made from the text, so that behind a pooler in the wrong mode another client's statement of the same name is
- * the same statement. */
-static void name_of(const char *text, char name[PG_NAME])
-{
-    static const struct hash_seed seed = {{0, 0}};
-
-    (void)snprintf(name, PG_NAME, "seslite_%016llx",
-                   (unsigned long long)ses__hash_keyed(&seed, (struct span){text, strlen(text)}));
-}
-
+/* The name is made from the text, so that behind a pooler in the wrong mode another client's statement of the
+ * same name is the same statement. */
 static bool send_prepared(struct pg *pg, size_t number, const char *text, int count,
                           const struct pg_parameters *parameters)
 {
+    static const struct hash_seed seed = {{0, 0}};
     struct pg_prepared *prepared = &pg->prepared[number];
 
     if (prepared->state == PG_UNPREPARED) {
-        name_of(text, prepared->name);
+        (void)snprintf(prepared->name, PG_NAME, "seslite_%016llx",
+                       (unsigned long long)ses__hash_keyed(&seed, (struct span){text, strlen(text)}));
         if (PQsendPrepare(pg->conn, prepared->name, text, 0, NULL) != 1)
             return false;
         prepared->state = PG_PREPARING;
@@ -138,32 +116,29 @@ static bool send_prepared(struct pg *pg, size_t number, const char *text, int co
                                parameters->formats, 1) == 1;
 }
 
-static bool send_text(struct pg *pg, size_t slot, const struct pg_parameters *parameters)
-{
-    const struct postgres_statement *statement = &ses__postgres_statements[slot];
-    const bool locks = pg->base.writes && statement->locked;
-    const char *text = locks ? statement->locked : statement->text;
-    const int count = statement->parameters;
-
-    return pg->config->unprepared ? PQsendQueryParams(pg->conn, text, count, NULL, parameters->values,
-                                                      parameters->lengths, parameters->formats, 1) == 1
-                                  : send_prepared(pg, slot * 2 + locks, text, count, parameters);
-}
-
 void ses__pg_send(struct pg *pg, const struct statement *source, const struct value *values,
                   enum pg_kind kind, struct pg_run *run)
 {
     const size_t slot = ses__statement_slot(source);
+    const struct postgres_statement *statement = &ses__postgres_statements[slot];
+    const bool locks = pg->base.writes && statement->locked;
+    const char *text = locks ? statement->locked : statement->text;
+    const int count = statement->parameters;
     struct pg_parameters parameters;
 
     ses__pg_make_room(pg);
     if (pg->base.lost)
         ses__pg_fail(pg, NULL, source->name);
-    if (parameters_init(&parameters, pg, ses__postgres_statements[slot].parameters, values)) {
-        if (send_text(pg, slot, &parameters))
+    if (parameters_init(&parameters, pg, count, values)) {
+        const bool sent = pg->config->unprepared
+                              ? PQsendQueryParams(pg->conn, text, count, NULL, parameters.values,
+                                                  parameters.lengths, parameters.formats, 1) == 1
+                              : send_prepared(pg, slot * 2 + locks, text, count, &parameters);
+        if (sent)
             ses__pg_await(pg, kind, 0, run);
         else
             ses__pg_fail(pg, NULL, source->name);
     }
-    parameters_free(&parameters, pg);
+    while (parameters.list_count > 0)
+        ses__memory_free(pg->base.db.allocator, parameters.lists[--parameters.list_count]);
 }

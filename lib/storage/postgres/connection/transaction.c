@@ -6,16 +6,6 @@
 
 enum { LEAST_MARGIN_US = 15000 };
 
-/* The lock timeout in milliseconds: enough less than the time of the call that the server's answer arrives in time. */
-static void format_limit(const struct remote *remote, char text[24])
-{
-    const int64_t left_us = remote->db.deadline_us - ses__clock_steady_us();
-    const int64_t margin_us = left_us / 10 > LEAST_MARGIN_US ? left_us / 10 : LEAST_MARGIN_US;
-
-    (void)snprintf(text, 24, "%lld",
-                   (long long)(left_us > margin_us + 1000 ? (left_us - margin_us) / 1000 : 1));
-}
-
 void ses__pg_begin(struct remote *remote)
 {
     struct pg *pg = ses__pg_of(&remote->db);
@@ -23,7 +13,12 @@ void ses__pg_begin(struct remote *remote)
 
     pg->constraint[0] = '\0';
     if (remote->writes) {
-        format_limit(remote, limit);
+        /* The lock timeout in milliseconds: enough less than the time of the call that the server's answer
+         * arrives in time. */
+        const int64_t left_us = remote->db.deadline_us - ses__clock_steady_us();
+        const int64_t margin_us = left_us / 10 > LEAST_MARGIN_US ? left_us / 10 : LEAST_MARGIN_US;
+        (void)snprintf(limit, sizeof limit, "%lld",
+                       (long long)(left_us > margin_us + 1000 ? (left_us - margin_us) / 1000 : 1));
         ses__pg_send(pg, STATEMENT_BEGIN_WRITE, NULL, PG_CHANGES, NULL);
         ses__pg_send(pg, STATEMENT_BEGIN_SETTINGS, VALUES(STRING(limit)), PG_ROWS, NULL);
     } else {
