@@ -22,7 +22,7 @@ lib/search 1 0
 lib/session 1 8
 lib/storage 6 121
 lib/usage 1 0
-sql 4 375
+sql 1 60
 test 1 33
 tools 1 35
 '

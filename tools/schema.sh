@@ -8,8 +8,8 @@ for script in "$@"; do
     sqlite3 "$folder/store.db" <"$script"
 done
 cat <<'HEAD'
--- The schema that all scripts make of an empty file, without the views. `make schema` writes it. ses_open compares a file
--- with it: see lib/storage/sqlite/connection/schema_check.c.
+-- The schema that all scripts make of an empty file, without the views. `make schema` writes it. ses_open
+-- compares a file with it: see lib/storage/sqlite/connection/schema_check.c.
 HEAD
 sqlite3 "$folder/store.db" "
     SELECT char(10) || '-- ' || type || ' ' || name || char(10) || sql || ';' FROM sqlite_schema

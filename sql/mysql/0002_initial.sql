@@ -1,4 +1,5 @@
--- seslite on MySQL and MariaDB, schema version 2, which is the first: unreleased states of seslite numbered their stores 1.
+-- seslite on MySQL and MariaDB, schema version 2, which is the first: unreleased states of seslite numbered
+-- their stores 1.
 --
 -- To make a new store:        mariadb --database=NAME < 0002_initial.sql
 -- The library runs this same text when it finds no store. A server commits after each statement here, so each can be run again:
@@ -9,12 +10,12 @@
 -- and to write:
 --     GRANT SELECT, INSERT, UPDATE, DELETE ON database.* TO USER;
 --
--- The names of all tables begin with seslite_, so that a store can share a database with other tables. All tables are InnoDB's.
--- There are no triggers, functions or events, and one foreign key.
+-- The names of all tables begin with seslite_, so that a store can share a database with other tables. All
+-- tables are InnoDB's. There are no triggers, functions or events, and one foreign key.
 --
--- Text is VARBINARY or LONGBLOB: it gives back every byte, and is compared by its bytes, whatever the collation of the
--- database. No key needs a prefix of a column: ids have at most 512 bytes, and an index of InnoDB takes 3,072. JSON is kept as
--- text, since the type JSON would change it.
+-- Text is VARBINARY or LONGBLOB: it gives back every byte, and is compared by its bytes, whatever the
+-- collation of the database. No key needs a prefix of a column: ids have at most 512 bytes, and an index of
+-- InnoDB takes 3,072. JSON is kept as text, since the type JSON would change it.
 --
 -- Times are microseconds since 1970-01-01 00:00:00 UTC. Look at the views at the end first.
 
@@ -23,11 +24,12 @@ CREATE TABLE IF NOT EXISTS seslite_schema_version (
     version INT NOT NULL PRIMARY KEY
 ) ENGINE = InnoDB;
 
--- What the store uses beyond these tables. A library that does not know a feature ...
+-- Features that the store uses beyond these tables. A library that does not know a feature ...
 -- needs 1: may read and write: it is derived from the rest, and later calls bring it up to date.
 -- needs 2: may only read.
 -- needs 3, or any other number: must not open the store.
--- To add one that needs 2 or 3, LOCK TABLES seslite_features WRITE: every transaction that writes reads it first.
+-- To add one that needs 2 or 3, LOCK TABLES seslite_features WRITE: every transaction that writes reads it
+-- first.
 CREATE TABLE IF NOT EXISTS seslite_features (
     name  VARBINARY(128) NOT NULL PRIMARY KEY,
     needs BIGINT NOT NULL
@@ -46,8 +48,8 @@ CREATE TABLE IF NOT EXISTS seslite_users (
     UNIQUE KEY app_id (app_id, name)
 ) ENGINE = InnoDB;
 
--- One row per session. Every append rewrites it, so it is kept narrow: wide or rare values have tables of their own. No index
--- contains the columns that every append changes.
+-- One row per session. Every append rewrites it, so it is kept narrow: wide or rare values have tables of
+-- their own. No index contains the columns that every append changes.
 CREATE TABLE IF NOT EXISTS seslite_sessions (
     id          BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
     app_id      BIGINT NOT NULL,
@@ -76,9 +78,9 @@ CREATE TABLE IF NOT EXISTS seslite_sessions (
     KEY by_expiry (app_id, expires_us)
 ) ENGINE = InnoDB;
 
--- One row per group of users (8 bits of the CRC-32 of their names) of which sessions were deleted. `floor` is above the last
--- version of each of these. A new session begins there, so that a version of a deleted session never matches a later session
--- of the same name.
+-- One row per group of users (8 bits of the CRC-32 of their names) of which sessions were deleted. `floor` is
+-- above the last version of each of these. A new session begins there, so that a version of a deleted session
+-- never matches a later session of the same name.
 CREATE TABLE IF NOT EXISTS seslite_version_floor (
     user_group BIGINT NOT NULL PRIMARY KEY,
     floor      BIGINT NOT NULL                -- at 2^53 no session can begin
@@ -105,7 +107,8 @@ CREATE TABLE IF NOT EXISTS seslite_session_labels (
     KEY by_value (app_id, name, value)
 ) ENGINE = InnoDB;
 
--- The owner that may take a session's next turn. Each owner gets a new row, whose token is above all earlier ones.
+-- The owner that may take a session's next turn. Each owner gets a new row, whose token is above all earlier
+-- ones.
 CREATE TABLE IF NOT EXISTS seslite_session_leases (
     token         BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
     session_id    BIGINT NOT NULL,
@@ -117,9 +120,9 @@ CREATE TABLE IF NOT EXISTS seslite_session_leases (
     UNIQUE KEY session_id (session_id)
 ) ENGINE = InnoDB;
 
--- How far what is derived from a session's events (the use of tokens) has come, by the name of the feature that derives it.
--- Later calls continue after event `seq`. They begin again if `epoch` is not the session's version - last_seq any more: an
--- append raises both numbers, a cut only the first.
+-- How far what is derived from a session's events (the use of tokens) has come, by the name of the feature
+-- that derives it. Later calls continue after event `seq`. They begin again if `epoch` is not the session's
+-- version - last_seq any more: an append raises both numbers, a cut only the first.
 CREATE TABLE IF NOT EXISTS seslite_derived (
     session_id BIGINT NOT NULL,
     what       VARBINARY(128) NOT NULL,
@@ -168,8 +171,8 @@ CREATE TABLE IF NOT EXISTS seslite_session_state (
     PRIMARY KEY (session_id, `key`)
 ) ENGINE = InnoDB;
 
--- The result of the log up to event sessions.base_seq, if the events up to that one were pruned: the session's own state,
--- and the last values that it wrote to shared keys.
+-- The result of the log up to event sessions.base_seq, if the events up to that one were pruned: the
+-- session's own state, and the last values that it wrote to shared keys.
 CREATE TABLE IF NOT EXISTS seslite_base_state (
     session_id BIGINT NOT NULL,
     `key`      VARBINARY(600) NOT NULL,       -- with its prefix
@@ -194,8 +197,8 @@ CREATE TABLE IF NOT EXISTS seslite_events (
     UNIQUE KEY id (session_id, id)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
 
--- The few events that change how a log is read, so that a walk over live events parses none.
--- kind 1: a rewind (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of that
+-- The few events that change how a log is read, so that a walk over live events parses none. kind 1: a rewind
+-- (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of that
 --         invocation in the log, to itself. If target_seq is 0 there is none, and it takes back only itself.
 -- kind 2: a compaction (actions.compaction).
 CREATE TABLE IF NOT EXISTS seslite_event_marks (
@@ -206,8 +209,8 @@ CREATE TABLE IF NOT EXISTS seslite_event_marks (
     PRIMARY KEY (session_id, seq)
 ) ENGINE = InnoDB;
 
--- Artifacts: files that belong to a session, or to a user. One row per version. They are filed by the session's id as the
--- application uses it, because an artifact may be saved before its session.
+-- Artifacts: files that belong to a session, or to a user. One row per version. They are filed by the
+-- session's id as the application uses it, because an artifact may be saved before its session.
 CREATE TABLE IF NOT EXISTS seslite_artifacts (
     user_id      BIGINT NOT NULL,
     session      VARBINARY(520) NOT NULL,     -- '' for the artifacts of the user, whose names begin with user:
@@ -242,9 +245,10 @@ CREATE TABLE IF NOT EXISTS seslite_artifact_chunks (
     PRIMARY KEY (content_id, number)
 ) ENGINE = InnoDB;
 
--- Views for people. (The library reads the tables.) They show text as utf8mb4. A body that is not JSON, which the library never
--- writes, ends a query of transcript, tool_calls and usage. The server joins texts up to group_concat_max_len, which in MySQL is
--- 1,024 bytes unless it is set. (MySQL takes paths in JSON only from a connection that has a character set.)
+-- Views for people. (The library reads the tables.) They show text as utf8mb4. A body that is not JSON, which
+-- the library never writes, ends a query of transcript, tool_calls and usage. The server joins texts up to
+-- group_concat_max_len, which in MySQL is 1,024 bytes unless it is set. (MySQL takes paths in JSON only from
+-- a connection that has a character set.)
 SET @seslite_client = @@character_set_client, @seslite_connection = @@collation_connection, @seslite_results = @@character_set_results;
 SET NAMES utf8mb4;
 
@@ -271,9 +275,9 @@ JOIN seslite_users AS u ON u.app_id = a.id
 JOIN seslite_sessions AS s ON s.user_id = u.id
 JOIN seslite_session_state AS st ON st.session_id = s.id;
 
--- Every event with its number, its time, and the names of its app, user and session. A rewind takes back the events from
--- takes_back_from to itself (unless it was taken back before them). `json` is the body for the server's functions, without lone
--- surrogates, which these reject; U+2400 stands for a NUL.
+-- Every event with its number, its time, and the names of its app, user and session. A rewind takes back the
+-- events from takes_back_from to itself (unless it was taken back before them). `json` is the body for the
+-- server's functions, without lone surrogates, which these reject; U+2400 stands for a NUL.
 CREATE OR REPLACE VIEW seslite_event_log AS
 SELECT convert(a.name USING utf8mb4) AS app, convert(u.name USING utf8mb4) AS user, convert(s.name USING utf8mb4) AS session,
        e.seq,
@@ -296,10 +300,10 @@ JOIN seslite_users AS u ON u.app_id = a.id
 JOIN seslite_sessions AS s ON s.user_id = u.id
 JOIN seslite_events AS e ON e.session_id = s.id;
 
--- Every conversation in readable form: one row per event. `text` joins the texts of its parts, `calls` shows the
--- tool calls as name(arguments), `responses` their answers as name: answer, and `changes` the changes of the state.
--- `code` has code that a model ran and its output, `files` the type and address of each image or other file,
--- `transfer` the agent that takes over, and `error` the code and message of an error.
+-- Every conversation in readable form: one row per event. `text` joins the texts of its parts, `calls` shows
+-- the tool calls as name(arguments), `responses` their answers as name: answer, and `changes` the changes of
+-- the state. `code` has code that a model ran and its output, `files` the type and address of each image or
+-- other file, `transfer` the agent that takes over, and `error` the code and message of an error.
 CREATE OR REPLACE VIEW seslite_transcript AS
 SELECT log.app, log.user, log.session, log.seq, log.time, log.author,
        group_concat(CASE WHEN convert(e.text_json USING utf8mb4) LIKE '"%' THEN e.text END
@@ -367,9 +371,9 @@ JOIN JSON_TABLE(log.json, '$' COLUMNS (
         inline_2 JSON PATH '$.inline_data'))) AS e
 GROUP BY log.session_id, log.app, log.user, log.session, log.seq, log.time, log.author;
 
--- Every tool call: one row per call, with its arguments, its answer (NULL if none yet) and the seconds between them.
--- A response with an id answers the last call before it with that id; the last such response counts. Calls and
--- responses without ids are matched by name, in order.
+-- Every tool call: one row per call, with its arguments, its answer (NULL if none yet) and the seconds
+-- between them. A response with an id answers the last call before it with that id; the last such response
+-- counts. Calls and responses without ids are matched by name, in order.
 CREATE OR REPLACE VIEW seslite_tool_calls AS
 WITH parts AS (
     SELECT log.session_id, log.app, log.user, log.session, log.seq, log.time, log.time_us, log.author, e.part,
@@ -478,8 +482,8 @@ LEFT JOIN seslite_artifact_contents AS c ON c.id = f.content_id
 WHERE f.version = (SELECT max(n.version) FROM seslite_artifacts AS n
                    WHERE n.user_id = f.user_id AND n.session = f.session AND n.name = f.name);
 
--- Every session with its title, labels and counts. parent is the session it was forked from, as user/session@seq with the
--- last event that it took from there; events up to number `pruned` were pruned.
+-- Every session with its title, labels and counts. parent is the session it was forked from, as
+-- user/session@seq with the last event that it took from there; events up to number `pruned` were pruned.
 CREATE OR REPLACE VIEW seslite_session_overview AS
 SELECT convert(a.name USING utf8mb4) AS app, convert(u.name USING utf8mb4) AS user, convert(s.name USING utf8mb4) AS session,
        convert(d.title USING utf8mb4) AS title,

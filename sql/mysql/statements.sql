@@ -1,11 +1,11 @@
--- The statements for MySQL and MariaDB that are not in sql/statements.sql, whose head describes how these books
--- are written. The names, parameters and columns are those that SQLite has.
+-- The statements for MySQL and MariaDB that are not in sql/statements.sql, whose head describes how these
+-- books are written. The names, parameters and columns are those that SQLite has.
 --
--- Statements are sent as text, many at once (see README.md). Each parameter is replaced by its value; `$1@ses_user` is the
--- variable @ses_user if the value is NULL. Everything that is sent is bytes (SET NAMES binary), and text columns are VARBINARY
--- or LONGBLOB. A name here may stand for several statements: the last of them gives the rows and counts the changes. One with
--- `-- prepared: ` is prepared when a connection first sends it, and then only executed: the statements of the calls that are
--- made most often.
+-- Statements are sent as text, many at once (see README.md). Each parameter is replaced by its value;
+-- `$1@ses_user` is the variable @ses_user if the value is NULL. Everything that is sent is bytes (SET NAMES
+-- binary), and text columns are VARBINARY or LONGBLOB. A name here may stand for several statements: the last
+-- of them gives the rows and counts the changes. One with `-- prepared: ` is prepared when a connection first
+-- sends it, and then only executed: the statements of the calls that are made most often.
 --
 -- Only in SQLite:
 -- without: data_version     there is no such number: followers look at their sessions, many at once
@@ -65,9 +65,11 @@
 --
 -- The macros of these books, but those that are in sql/statements.sql.
 --
--- session_find and its like keep the numbers of the session and of its owners until the transaction ends. A statement about
--- one of them that is given no number is about these, so that everything can be asked for before the session is found.
--- macro: FOUND_COLUMNS(row) = @ses_session := row.id AS id, @ses_app := row.app_id AS app_id, @ses_user := row.user_id AS user_id,
+-- session_find and its like keep the numbers of the session and of its owners until the transaction ends. A
+-- statement about one of them that is given no number is about these, so that everything can be asked for
+-- before the session is found.
+-- macro: FOUND_COLUMNS(row) = @ses_session := row.id AS id, @ses_app := row.app_id AS app_id,
+--     @ses_user := row.user_id AS user_id,
 --     STATE_COLUMNS(row)
 -- macro: THE_SESSION(id) = id@ses_session
 -- macro: THE_USER(id) = id@ses_user
@@ -75,69 +77,84 @@
 -- The same for the content that this transaction added last:
 -- macro: THE_CONTENT(id) = id@ses_content
 --
--- The numbers that belong to names. (They are looked up by a subquery, since a locking query locks all tables that it joins. A
--- second one in it would take longer than the join.)
+-- The numbers that belong to names. (They are looked up by a subquery, since a locking query locks all tables
+-- that it joins. A second one in it would take longer than the join.)
 -- macro: APP_ID(app) = (SELECT a.id FROM seslite_apps AS a WHERE a.name = app)
--- macro: USER_ID(app, user) = (SELECT u.id FROM seslite_apps AS a JOIN seslite_users AS u ON u.app_id = a.id AND u.name = user
+-- macro: USER_ID(app, user) = (SELECT u.id FROM seslite_apps AS a
+--     JOIN seslite_users AS u ON u.app_id = a.id AND u.name = user
 --     WHERE a.name = app)
 --
--- The owner of a shared key, of which the row is locked as by share_app and share_user. A key of an owner without a row would
--- belong to NULL, which fails.
--- macro: LOCKED_APP(id_of_app) = (SELECT o.id FROM seslite_apps AS o WHERE o.id = id_of_app LOCK IN SHARE MODE)
--- macro: LOCKED_USER(id_of_user) = (SELECT o.id FROM seslite_users AS o WHERE o.id = id_of_user LOCK IN SHARE MODE)
+-- The owner of a shared key, of which the row is locked as by share_app and share_user. A key of an owner
+-- without a row would belong to NULL, which fails.
+-- macro: LOCKED_APP(id_of_app) = (SELECT o.id FROM seslite_apps AS o
+--     WHERE o.id = id_of_app LOCK IN SHARE MODE)
+-- macro: LOCKED_USER(id_of_user) = (SELECT o.id FROM seslite_users AS o
+--     WHERE o.id = id_of_user LOCK IN SHARE MODE)
 --
 -- The group of a user, for version_floor:
 -- macro: GROUP_OF(user) = (SELECT crc32(g.name) & 255 FROM seslite_users AS g WHERE g.id = user)
 --
 -- The rows of a list of numbers, which is JSON, in its order.
--- macro: LIST_OF(numbers) = json_table(convert(numbers USING utf8mb4), _utf8mb4'$[*]' COLUMNS (place FOR ORDINALITY, id BIGINT PATH _utf8mb4'$'))
+-- macro: LIST_OF(numbers) = json_table(convert(numbers USING utf8mb4),
+--     _utf8mb4'$[*]' COLUMNS (place FOR ORDINALITY, id BIGINT PATH _utf8mb4'$'))
 -- macro: AS_LIST(numbers) = concat('[', numbers, ']')
 --
--- Keeps the numbers of a page of a list until the transaction ends: of its rows, of these but the one after the page, and of
--- their users. Statements about lists of owners that are given none are about these.
--- macro: BY_TIME(direction) = group_concat(p.id ORDER BY p.active_30s direction, p.updated_us direction, p.name, p.user_id)
+-- Keeps the numbers of a page of a list until the transaction ends: of its rows, of these but the one after
+-- the page, and of their users. Statements about lists of owners that are given none are about these.
+-- macro: BY_TIME(direction) = group_concat(p.id ORDER BY p.active_30s direction, p.updated_us direction,
+--     p.name, p.user_id)
 -- macro: KEEP_PAGE(numbers, limit) = AS_LIST(numbers), AS_LIST(substring_index(numbers, ',', limit - 1))
 --     INTO @ses_page, @ses_listed
 -- macro: PAGE() = SELECT AS_LIST(group_concat(DISTINCT s.user_id ORDER BY s.user_id)) INTO @ses_listed_users
 --     FROM LIST_OF(@ses_listed) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o.id
--- macro: PAGE_ROWS() = SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us
+-- macro: PAGE_ROWS() = SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name,
+--     u.app_id AS users_app_id, s.changed_us
 --     FROM LIST_OF(@ses_page) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o.id
 --     STRAIGHT_JOIN seslite_users AS u ON u.id = s.user_id ORDER BY o.place
 --
--- The conditions of a list's filter for a session: the label $5 with a value from $6 to $7, and a name from $13 to before $14.
--- Nothing is asked if $5 or $13 is NULL. (details & 4: the session has labels.)
+-- The conditions of a list's filter for a session: the label $5 with a value from $6 to $7, and a name from
+-- $13 to before $14. Nothing is asked if $5 or $13 is NULL. (details & 4: the session has labels.)
 -- macro: HAS_LABEL(row) = ($5 IS NULL OR ((row.details & 4) <> 0 AND EXISTS (
---     SELECT 1 FROM seslite_session_labels AS l WHERE l.session_id = row.id AND l.name = $5 AND l.value BETWEEN $6 AND $7)))
+--     SELECT 1 FROM seslite_session_labels AS l WHERE l.session_id = row.id AND l.name = $5
+--     AND l.value BETWEEN $6 AND $7)))
 -- macro: HAS_NAME(row) = ($13 IS NULL OR (row.name >= $13 AND row.name < $14))
 --
--- A server sorts all that it has found before it takes the first few. So a list by time looks first for the 30 seconds up to which
--- it has as many sessions as it needs, besides those of the 30 seconds in which it begins, of which some may not belong to it. A
--- filter may leave fewer. (A subquery with a variable is run again for each row: so what a statement is about is found by one
--- before it. That is no SET, which would lock the rows that it reads, in a transaction that only reads, too.)
--- macro: KEEP_FIRST(owner, number) = SELECT max(q.active_30s) INTO @ses_first FROM (SELECT z.active_30s FROM seslite_sessions AS z
+-- A server sorts all that it has found before it takes the first few. So a list by time looks first for the
+-- 30 seconds up to which it has as many sessions as it needs, besides those of the 30 seconds in which it
+-- begins, of which some may not belong to it. A filter may leave fewer. (A subquery with a variable is run
+-- again for each row: so what a statement is about is found by one before it. That is no SET, which would
+-- lock the rows that it reads, in a transaction that only reads, too.)
+-- macro: KEEP_FIRST(owner, number) = SELECT max(q.active_30s) INTO @ses_first
+--     FROM (SELECT z.active_30s FROM seslite_sessions AS z
 --     WHERE z.owner = number AND z.active_30s >= $11 AND z.active_30s < $12 AND $5 IS NULL AND $13 IS NULL
 --     ORDER BY z.active_30s DESC LIMIT 1 OFFSET $2) AS q
--- macro: KEEP_LAST(owner, number) = SELECT max(q.active_30s) INTO @ses_last FROM (SELECT z.active_30s FROM seslite_sessions AS z
+-- macro: KEEP_LAST(owner, number) = SELECT max(q.active_30s) INTO @ses_last
+--     FROM (SELECT z.active_30s FROM seslite_sessions AS z
 --     WHERE z.owner = number AND z.active_30s > $11 AND z.active_30s <= $12 AND $5 IS NULL AND $13 IS NULL
 --     ORDER BY z.active_30s LIMIT 1 OFFSET $2) AS q
--- For a list in order of creation: whether the next session is of these times, and if not, the first one that was active then.
--- macro: KEEP_NEXT(owner, number) = SELECT max(q.fits) INTO @ses_next FROM (SELECT n.updated_us >= $3 AND n.updated_us < $4 AS fits
+-- For a list in order of creation: whether the next session is of these times, and if not, the first one that
+-- was active then.
+-- macro: KEEP_NEXT(owner, number) = SELECT max(q.fits) INTO @ses_next
+--     FROM (SELECT n.updated_us >= $3 AND n.updated_us < $4 AS fits
 --     FROM seslite_sessions AS n WHERE n.owner = number AND n.id > $8 ORDER BY n.id LIMIT 1) AS q
 -- macro: KEEP_BEGIN(owner, number) = SELECT min(i.id) - 1 INTO @ses_begin FROM seslite_sessions AS i
 --     WHERE @ses_next = 0 AND i.owner = number AND i.active_30s BETWEEN $11 AND $12
 --
 -- A session with which a feature has not come as far as its events, or that was cut since then:
 -- macro: IS_BEHIND(row, feature) = NOT EXISTS (SELECT 1 FROM seslite_derived AS d
---     WHERE d.session_id = row.id AND d.what = feature AND d.seq >= row.last_seq AND d.epoch = row.version - row.last_seq)
+--     WHERE d.session_id = row.id AND d.what = feature AND d.seq >= row.last_seq
+--     AND d.epoch = row.version - row.last_seq)
 --
 -- Sessions, how far their use of tokens has come, and (if `named` is not 0) the names of their owners:
--- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.base_seq, d.seq, d.epoch, row.name,
+-- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.base_seq,
+--     d.seq, d.epoch, row.name,
 --     u.name AS user_name, a.name AS app_name
 -- macro: USAGE_JOINS(named) =
 --     LEFT JOIN seslite_derived AS d ON d.session_id = s.id AND d.what = 'usage2'
 --     LEFT JOIN seslite_users AS u ON u.id = s.user_id AND named <> 0
 --     LEFT JOIN seslite_apps AS a ON a.id = s.app_id AND named <> 0
--- macro: USAGE_FILTER(row) = row.id > $8 AND row.event_count > 0 AND row.updated_us >= $3 AND row.updated_us < $4
+-- macro: USAGE_FILTER(row) = row.id > $8 AND row.event_count > 0 AND row.updated_us >= $3
+--     AND row.updated_us < $4
 --     AND ($10 IS NULL OR (row.name >= $10 AND row.name < $11)) AND HAS_LABEL(row)
 --
 -- The sums of calls in a row:
@@ -148,18 +165,21 @@
 --     row.total
 --
 -- Rows whose owner does not exist:
--- macro: ORPHANS(children, parents, parent_id) = SELECT 'children' AS name, 'parents' AS owner, r.parent_id AS id
+-- macro: ORPHANS(children, parents, parent_id) = SELECT 'children' AS name, 'parents' AS owner,
+--     r.parent_id AS id
 --     FROM children AS r WHERE NOT EXISTS (SELECT 1 FROM parents AS p WHERE p.id = r.parent_id)
 --
--- Up to which number, or down to which, the events of a session from $2 to $3 have less than $5 bytes before them, and are at
--- most $4, so that nothing is sent for which the caller has no room.
+-- Up to which number, or down to which, the events of a session from $2 to $3 have less than $5 bytes before
+-- them, and are at most $4, so that nothing is sent for which the caller has no room.
 -- macro: KEEP_UP_TO(id) = SELECT max(p.seq) INTO @ses_end FROM (
 --     SELECT x.seq, sum(x.size) OVER (ORDER BY x.seq ROWS UNBOUNDED PRECEDING) - x.size AS earlier
---     FROM (SELECT seq, size FROM seslite_events WHERE session_id = id AND seq BETWEEN $2 AND $3 ORDER BY seq LIMIT $4) AS x) AS p
+--     FROM (SELECT seq, size FROM seslite_events WHERE session_id = id AND seq BETWEEN $2 AND $3 ORDER BY seq
+--     LIMIT $4) AS x) AS p
 --     WHERE p.earlier < $5
 -- macro: KEEP_DOWN_TO(id) = SELECT min(p.seq) INTO @ses_end FROM (
 --     SELECT x.seq, sum(x.size) OVER (ORDER BY x.seq DESC ROWS UNBOUNDED PRECEDING) - x.size AS earlier
---     FROM (SELECT seq, size FROM seslite_events WHERE session_id = id AND seq BETWEEN $2 AND $3 ORDER BY seq DESC LIMIT $4) AS x) AS p
+--     FROM (SELECT seq, size FROM seslite_events WHERE session_id = id AND seq BETWEEN $2 AND $3
+--     ORDER BY seq DESC LIMIT $4) AS x) AS p
 --     WHERE p.earlier < $5
 
 -- Each statement sees all earlier commits, since the rows that it depends on are locked.
@@ -181,21 +201,23 @@ START TRANSACTION READ ONLY;
 -- name: features_unknown
 SELECT name, needs FROM seslite_features WHERE name NOT IN ('search', 'families');
 
--- Sent after each of these. Waiting longer than $1 seconds for a lock ends the statement, so that the server does not go on
--- waiting after the caller has given up.
+-- Sent after each of these. Waiting longer than $1 seconds for a lock ends the statement, so that the server
+-- does not go on waiting after the caller has given up.
 
 -- name: begin_settings
 -- prepared: for ses_append
-SET innodb_lock_wait_timeout = $1, @ses_app = NULL, @ses_user = NULL, @ses_session = NULL, @ses_content = NULL;
+SET innodb_lock_wait_timeout = $1, @ses_app = NULL, @ses_user = NULL, @ses_session = NULL,
+    @ses_content = NULL;
 
 -- name: begin_read_settings
 -- prepared: for ses_get
 SET @ses_app = NULL, @ses_user = NULL, @ses_session = NULL;
 
--- The first in each transaction that writes, except those that begin with append_by_id or append_by_key. A feature that this
--- library does not know makes a number that is out of range, which fails (see failure.c). (By a mere name, the server would plan
--- to read two parts of the index, which takes longer than all of it.)
--- macro: UNKNOWN_FEATURES() = seslite_features AS f WHERE f.needs <> 1 AND concat(f.name) NOT IN ('search', 'families')
+-- The first in each transaction that writes, except those that begin with append_by_id or append_by_key. A
+-- feature that this library does not know makes a number that is out of range, which fails (see failure.c).
+-- (By a mere name, the server would plan to read two parts of the index, which takes longer than all of it.)
+-- macro: UNKNOWN_FEATURES() = seslite_features AS f WHERE f.needs <> 1
+--     AND concat(f.name) NOT IN ('search', 'families')
 
 -- name: begin_guard
 SELECT length(f.name) + 9223372036854775807 FROM UNKNOWN_FEATURES();
@@ -215,7 +237,8 @@ SELECT 1 FROM seslite_apps WHERE id = THE_APP($1) LOCK IN SHARE MODE;
 -- name: app_add
 INSERT IGNORE INTO seslite_apps (name) VALUES ($1);
 
--- The last columns of this and the next say that it is the row that was asked for: an index leads to no other.
+-- The last columns of this and the next say that it is the row that was asked for: an index leads to no
+-- other.
 
 -- name: app_find
 -- locks: LOCK IN SHARE MODE
@@ -226,10 +249,11 @@ INSERT INTO seslite_users (app_id, name) VALUES (THE_APP($1), $2) ON DUPLICATE K
 
 -- name: user_find
 -- locks: FOR UPDATE
-SELECT @ses_user := id AS id, @ses_app := app_id AS app_id, 1 FROM seslite_users WHERE name = $2 AND app_id = APP_ID($1);
+SELECT @ses_user := id AS id, @ses_app := app_id AS app_id, 1 FROM seslite_users
+    WHERE name = $2 AND app_id = APP_ID($1);
 
--- The user's number is also a parameter: each of 256 groups of users has a floor, which is 0 until one of their sessions is
--- deleted. A user who is deleted, and comes again, is of the same group.
+-- The user's number is also a parameter: each of 256 groups of users has a floor, which is 0 until one of
+-- their sessions is deleted. A user who is deleted, and comes again, is of the same group.
 
 -- name: version_floor
 SELECT coalesce((SELECT floor FROM seslite_version_floor WHERE user_group = GROUP_OF($1)), 0);
@@ -252,7 +276,8 @@ FROM LIST_OF($1@ses_listed) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o
 STRAIGHT_JOIN seslite_session_labels AS l ON l.session_id = o.id
 ORDER BY o.place, l.name;
 
--- The row of details comes first, and the labels in the order of their key. (To sort them would take twice the time.)
+-- The row of details comes first, and the labels in the order of their key. (To sort them would take twice
+-- the time.)
 
 -- name: details_of_session
 -- prepared: for ses_get
@@ -295,12 +320,13 @@ DELETE FROM seslite_sessions WHERE id = $1;
 SELECT max(s.id), count(s.id), cast(sum(s.version & 4294967295) AS SIGNED)
 FROM seslite_sessions AS s WHERE s.user_id = USER_ID($1, $2);
 
--- The oldest of a user's sessions, as many as there are beyond $3. They are counted where they are selected, since others may
--- delete some meanwhile.
+-- The oldest of a user's sessions, as many as there are beyond $3. They are counted where they are selected,
+-- since others may delete some meanwhile.
 
 -- name: list_user_beyond
 SELECT p.id FROM (
-    SELECT s.id, row_number() OVER (ORDER BY s.active_30s, s.updated_us, s.name DESC) AS place, count(*) OVER () AS total
+    SELECT s.id, row_number() OVER (ORDER BY s.active_30s, s.updated_us, s.name DESC) AS place,
+        count(*) OVER () AS total
     FROM seslite_sessions AS s WHERE s.user_id = $1) AS p
 WHERE p.place <= p.total - $3 ORDER BY p.place LIMIT $2;
 
@@ -312,7 +338,8 @@ SELECT p.id FROM (
     FROM seslite_sessions AS s WHERE s.user_id = $1) AS p
 WHERE p.place <= p.total - $3 ORDER BY p.place LIMIT $2;
 
--- The number of an app's sessions that are due: expired, not written since a time, or beyond a number per user.
+-- The number of an app's sessions that are due: expired, not written since a time, or beyond a number per
+-- user.
 
 -- name: due_count
 SELECT cast(coalesce(sum(greatest(n.total - $4, n.due)), 0) AS SIGNED)
@@ -435,15 +462,18 @@ PAGE_ROWS();
 
 -- name: list_among
 SELECT SESSION_COLUMNS(c), c.name, u.name AS user_name, u.app_id AS users_app_id, c.changed_us
-FROM LIST_OF($1) AS o STRAIGHT_JOIN seslite_sessions AS c ON c.id = o.id STRAIGHT_JOIN seslite_users AS u ON u.id = c.user_id
+FROM LIST_OF($1) AS o STRAIGHT_JOIN seslite_sessions AS c ON c.id = o.id
+    STRAIGHT_JOIN seslite_users AS u ON u.id = c.user_id
 WHERE ($16 IS NULL OR c.user_id = $16) AND c.updated_us >= $3 AND c.updated_us < $4
   AND CASE $15 WHEN 0 THEN c.id > $8
       ELSE $15 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END > $8
-           OR ($15 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END = $8 AND (c.name, c.user_id) > ($9, $10)) END
+           OR ($15 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END = $8
+               AND (c.name, c.user_id) > ($9, $10)) END
   AND HAS_NAME(c)
   AND ($11 = 0 OR (c.details & 4) <> 0)
   AND HAS_LABEL(c)
-ORDER BY $15 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END, CASE $15 WHEN 0 THEN c.id END, CASE $15 WHEN 0 THEN '' ELSE c.name END, c.user_id
+ORDER BY $15 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END, CASE $15 WHEN 0 THEN c.id END,
+    CASE $15 WHEN 0 THEN '' ELSE c.name END, c.user_id
 LIMIT $2;
 
 -- As ids_labelled, those with a name from $3 to before $4.
@@ -491,8 +521,8 @@ SELECT st.`key`, st.value, st.session_id
 FROM LIST_OF($1@ses_listed) AS o STRAIGHT_JOIN seslite_session_state AS st ON st.session_id = o.id
 ORDER BY o.place, st.`key`;
 
--- The time is read after the session was found, whose lock keeps its lease from changing. There is a row even without a
--- lease.
+-- The time is read after the session was found, whose lock keeps its lease from changing. There is a row even
+-- without a lease.
 
 -- name: lease_now
 SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.next_until_us,
@@ -537,7 +567,8 @@ WHERE o.app_id = $1 AND d.origin IN (
     WHERE own.user_id = $2 AND n.origin IS NOT NULL);
 
 -- name: details_copy
-INSERT INTO seslite_session_details (session_id, title, parent_user, parent_session, parent_seq, initial_state, origin)
+INSERT INTO seslite_session_details (session_id, title, parent_user, parent_session, parent_seq,
+                                     initial_state, origin)
 SELECT $2, d.title, $3, $4, $5, d.initial_state, d.origin
 FROM (SELECT 1) AS one LEFT JOIN seslite_session_details AS d ON d.session_id = $1;
 
@@ -555,8 +586,8 @@ FROM seslite_events AS a LEFT JOIN seslite_events AS b ON b.session_id = $2 AND 
 WHERE a.session_id = $1 AND NOT (b.body <=> a.body)
 ORDER BY a.seq LIMIT 1;
 
--- Selects the first event in the order of ids, from this id on: for a condition on the id alone, a planner without
--- statistics may read the whole log by the other index.
+-- Selects the first event in the order of ids, from this id on: for a condition on the id alone, a planner
+-- without statistics may read the whole log by the other index.
 
 -- name: event_by_id
 SELECT EVENT_COLUMNS() FROM seslite_events WHERE session_id = THE_SESSION($1) AND id = $2;
@@ -589,8 +620,8 @@ FROM seslite_users AS u LEFT JOIN seslite_apps AS a ON a.id = u.app_id
 WHERE u.id > $1 ORDER BY u.id LIMIT 1;
 
 -- name: check_session_after
-SELECT SESSION_COLUMNS(s), s.active_30s, s.changed_us, s.ahead_hour, u.app_id AS users_app_id, a.name AS app_name,
-       u.name AS user_name, s.name
+SELECT SESSION_COLUMNS(s), s.active_30s, s.changed_us, s.ahead_hour, u.app_id AS users_app_id,
+       a.name AS app_name, u.name AS user_name, s.name
 FROM seslite_sessions AS s
 LEFT JOIN seslite_users AS u ON u.id = s.user_id
 LEFT JOIN seslite_apps AS a ON a.id = s.app_id
@@ -602,15 +633,18 @@ WHERE s.id > $1 ORDER BY s.id LIMIT 1;
 SELECT number, bytes FROM seslite_artifact_chunks
 WHERE content_id = $1 AND number >= if($2 = 0, -9223372036854775808, $2) ORDER BY number LIMIT $3;
 
--- An append that is sent as a whole. A number is out of range, which fails, if a job has to look first: the session does not have
--- the version that is expected (NULL: any), or has no room among the events that it may hold, or there is an unknown feature. If
--- there is no session, the event would belong to NULL, which fails, too. The columns are SESSION_COLUMNS: each one more would be
--- described in the answer.
--- macro: MAY_APPEND(row, expected, most) = row.version = coalesce(expected, row.version) AND row.version < 9007199254740991
---     AND row.last_seq < 4294967295 AND row.event_count < most AND NOT EXISTS (SELECT 1 FROM UNKNOWN_FEATURES())
+-- An append that is sent as a whole. A number is out of range, which fails, if a job has to look first: the
+-- session does not have the version that is expected (NULL: any), or has no room among the events that it may
+-- hold, or there is an unknown feature. If there is no session, the event would belong to NULL, which fails,
+-- too. The columns are SESSION_COLUMNS: each one more would be described in the answer.
+-- macro: MAY_APPEND(row, expected, most) = row.version = coalesce(expected, row.version)
+--     AND row.version < 9007199254740991
+--     AND row.last_seq < 4294967295 AND row.event_count < most
+--     AND NOT EXISTS (SELECT 1 FROM UNKNOWN_FEATURES())
 -- macro: TO_APPEND(row, expected, most) = @ses_session := row.id
 --         + CASE WHEN MAY_APPEND(row, expected, most) THEN 0 ELSE 9223372036854775807 END AS id,
---     @ses_app := row.app_id AS app_id, @ses_user := row.user_id AS user_id, row.version, (@ses_seq := row.last_seq + 1) - 1,
+--     @ses_app := row.app_id AS app_id, @ses_user := row.user_id AS user_id, row.version,
+--     (@ses_seq := row.last_seq + 1) - 1,
 --     row.event_count, row.created_us, @ses_high := row.updated_us, row.expires_us, row.base_seq, row.details
 
 -- name: append_by_id
@@ -619,7 +653,8 @@ SELECT TO_APPEND(s, $2, $3) FROM seslite_sessions AS s WHERE s.id = $1 FOR UPDAT
 
 -- name: append_by_key
 -- prepared: for ses_append
-SELECT TO_APPEND(s, $4, $5) FROM seslite_sessions AS s WHERE s.name = $3 AND s.user_id = USER_ID($1, $2) FOR UPDATE;
+SELECT TO_APPEND(s, $4, $5) FROM seslite_sessions AS s WHERE s.name = $3 AND s.user_id = USER_ID($1, $2)
+    FOR UPDATE;
 
 -- name: append_event
 -- prepared: for ses_append
@@ -631,12 +666,14 @@ INSERT INTO seslite_event_marks (session_id, seq, kind, target_seq) VALUES (@ses
 
 -- name: append_app_key
 -- prepared: for ses_append
-INSERT INTO seslite_app_state (app_id, `key`, value, session_id, seq) VALUES (LOCKED_APP(@ses_app), $1, $2, @ses_session, @ses_seq)
+INSERT INTO seslite_app_state (app_id, `key`, value, session_id, seq)
+    VALUES (LOCKED_APP(@ses_app), $1, $2, @ses_session, @ses_seq)
 ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
 
 -- name: append_user_key
 -- prepared: for ses_append
-INSERT INTO seslite_user_state (user_id, `key`, value, session_id, seq) VALUES (LOCKED_USER(@ses_user), $1, $2, @ses_session, @ses_seq)
+INSERT INTO seslite_user_state (user_id, `key`, value, session_id, seq)
+    VALUES (LOCKED_USER(@ses_user), $1, $2, @ses_session, @ses_seq)
 ON DUPLICATE KEY UPDATE value = values(value), session_id = values(session_id), seq = values(seq);
 
 -- name: append_session_key
@@ -653,13 +690,13 @@ ON DUPLICATE KEY UPDATE value = values(value), seq = values(seq);
 -- name: append_touch
 -- prepared: for ses_append
 UPDATE seslite_sessions
-SET version = version + 1, last_seq = last_seq + 1, event_count = event_count + 1, updated_us = greatest(updated_us, $1),
-    active_30s = greatest(active_30s, $2), changed_us = $3,
+SET version = version + 1, last_seq = last_seq + 1, event_count = event_count + 1,
+    updated_us = greatest(updated_us, $1), active_30s = greatest(active_30s, $2), changed_us = $3,
     ahead_hour = CASE WHEN greatest(updated_us, $1) > $3 + 3600000000 THEN $4 END
 WHERE id = @ses_session;
 
--- Like session_add, for the user that was found, and with the version from the floor of his group. Becomes the session that was
--- found.
+-- Like session_add, for the user that was found, and with the version from the floor of his group. Becomes
+-- the session that was found.
 
 -- name: create_session
 SET @ses_group = GROUP_OF(@ses_user);
@@ -670,13 +707,16 @@ VALUES (@ses_app, @ses_user, $1, $2, $2, $3,
         (SELECT CASE WHEN coalesce(max(f.floor), 0) <= 9007199254740991 THEN coalesce(max(f.floor), 0) END
          FROM seslite_version_floor AS f WHERE f.user_group = @ses_group),
         0, 0, $4, $5, $6);
-SELECT @ses_session := s.id AS id, s.app_id, s.user_id, STATE_COLUMNS(s) FROM seslite_sessions AS s WHERE s.id = last_insert_id();
+SELECT @ses_session := s.id AS id, s.app_id, s.user_id, STATE_COLUMNS(s) FROM seslite_sessions AS s
+    WHERE s.id = last_insert_id();
 
--- Checks, of which each row is the text of a problem. Every column that statements use must exist with its type.
+-- Checks, of which each row is the text of a problem. Every column that statements use must exist with its
+-- type.
 
 -- name: check_columns
 SELECT concat('the table ', substring_index(w.word, '.', 1), ' has no column ',
-              substring_index(substring_index(w.word, '.', -1), ':', 1), ' of type ', substring_index(w.word, ':', -1))
+              substring_index(substring_index(w.word, '.', -1), ':', 1), ' of type ',
+                  substring_index(w.word, ':', -1))
 FROM json_table(convert('["schema_version.version:int", "features.name:varbinary", "features.needs:bigint", "apps.id:bigint",
     "apps.name:varbinary", "users.id:bigint", "users.app_id:bigint", "users.name:varbinary",
     "sessions.id:bigint", "sessions.app_id:bigint", "sessions.user_id:bigint", "sessions.name:varbinary",
@@ -687,10 +727,10 @@ FROM json_table(convert('["schema_version.version:int", "features.name:varbinary
     "version_floor.floor:bigint", "session_details.session_id:bigint", "session_details.title:varbinary",
     "session_details.parent_user:varbinary", "session_details.parent_session:varbinary",
     "session_details.parent_seq:bigint", "session_details.more:longblob",
-    "session_details.initial_state:longblob", "session_details.origin:bigint", "session_labels.session_id:bigint",
-    "session_labels.name:varbinary", "session_labels.value:varbinary", "session_labels.app_id:bigint",
-    "session_leases.token:bigint", "session_leases.session_id:bigint", "session_leases.owner:varbinary",
-    "session_leases.taken_us:bigint", "session_leases.until_us:bigint",
+    "session_details.initial_state:longblob", "session_details.origin:bigint",
+    "session_labels.session_id:bigint", "session_labels.name:varbinary", "session_labels.value:varbinary",
+    "session_labels.app_id:bigint", "session_leases.token:bigint", "session_leases.session_id:bigint",
+    "session_leases.owner:varbinary", "session_leases.taken_us:bigint", "session_leases.until_us:bigint",
     "session_leases.next_owner:varbinary", "session_leases.next_until_us:bigint",
     "derived.session_id:bigint", "derived.what:varbinary", "derived.seq:bigint", "derived.epoch:bigint",
     "app_state.app_id:bigint", "app_state.key:varbinary", "app_state.value:longblob",
@@ -718,11 +758,13 @@ FROM json_table(convert('["schema_version.version:int", "features.name:varbinary
     USING utf8mb4), _utf8mb4'$[*]' COLUMNS (word varchar(100) PATH _utf8mb4'$')) AS w
 WHERE NOT EXISTS (SELECT 1 FROM information_schema.columns AS c
                   WHERE c.table_schema = database()
-                    AND cast(concat(substring(c.table_name, 9), '.', c.column_name, ':', c.data_type) AS BINARY) = cast(w.word AS BINARY))
+                    AND cast(concat(substring(c.table_name, 9), '.', c.column_name, ':',
+                                    c.data_type) AS BINARY) = cast(w.word AS BINARY))
 ORDER BY 1 LIMIT $1;
 
 -- name: check_indexes
-SELECT concat('the index ', substring_index(w.word, '.', -1), ' of ', substring_index(w.word, '.', 1), ' is missing')
+SELECT concat('the index ', substring_index(w.word, '.', -1), ' of ', substring_index(w.word, '.', 1),
+              ' is missing')
 FROM json_table(convert('["apps.PRIMARY", "apps.name", "users.PRIMARY", "users.app_id", "sessions.PRIMARY", "sessions.user_id",
     "sessions.by_activity", "sessions.by_user_activity", "sessions.by_app", "sessions.ahead",
     "sessions.by_expiry", "version_floor.PRIMARY", "session_details.PRIMARY", "session_labels.PRIMARY",
@@ -734,11 +776,13 @@ FROM json_table(convert('["apps.PRIMARY", "apps.name", "users.PRIMARY", "users.a
     USING utf8mb4), _utf8mb4'$[*]' COLUMNS (word varchar(100) PATH _utf8mb4'$')) AS w
 WHERE NOT EXISTS (SELECT 1 FROM information_schema.statistics AS i
                   WHERE i.table_schema = database()
-                    AND cast(concat(substring(i.table_name, 9), '.', i.index_name) AS BINARY) = cast(w.word AS BINARY))
+                    AND cast(concat(substring(i.table_name, 9), '.',
+                                    i.index_name) AS BINARY) = cast(w.word AS BINARY))
 ORDER BY 1 LIMIT $1;
 
 -- name: check_orphans
-SELECT concat(count(*), ' rows of ', o.name, ' belong to row ', o.id, ' of ', o.owner, ', which does not exist')
+SELECT concat(count(*), ' rows of ', o.name, ' belong to row ', o.id, ' of ', o.owner,
+              ', which does not exist')
 FROM (
     ORPHANS(seslite_users, seslite_apps, app_id)
     UNION ALL ORPHANS(seslite_sessions, seslite_apps, app_id)
@@ -782,9 +826,9 @@ JOIN seslite_artifacts AS f ON f.user_id = THE_USER($1) AND f.session = $2 AND f
 LEFT JOIN seslite_artifact_contents AS c ON c.id = f.content_id AND c.user_id = f.user_id
 ORDER BY f.name LIMIT $4;
 
--- Before the versions of a name, all of a session, or all that one took over from another, are removed or added, their
--- contents get as many uses less or more. Without a name (NULL) all names count. (A version that another transaction removes
--- meanwhile is waited for, and does not count.)
+-- Before the versions of a name, all of a session, or all that one took over from another, are removed or
+-- added, their contents get as many uses less or more. Without a name (NULL) all names count. (A version that
+-- another transaction removes meanwhile is waited for, and does not count.)
 
 -- name: contents_use
 UPDATE seslite_artifact_contents AS c
@@ -798,15 +842,19 @@ WHERE c.user_id = THE_USER($1);
 -- name: artifacts_remove
 DELETE FROM seslite_artifacts WHERE user_id = THE_USER($1) AND session = $2 AND ($3 IS NULL OR name = $3);
 
--- An artifact of the session $2, with the name $4 if there is one, that the session $3 lacks, or has in another way.
+-- An artifact of the session $2, with the name $4 if there is one, that the session $3 lacks, or has in
+-- another way.
 
 -- name: artifact_unlike
 SELECT a.version
 FROM seslite_artifacts AS a
-LEFT JOIN seslite_artifacts AS b ON b.user_id = $1 AND b.session = $3 AND b.name = a.name AND b.version = a.version
+LEFT JOIN seslite_artifacts AS b ON b.user_id = $1 AND b.session = $3 AND b.name = a.name
+    AND b.version = a.version
 WHERE a.user_id = $1 AND a.session = $2 AND ($4 IS NULL OR a.name = $4)
-    AND (b.name IS NULL OR b.created_us <> a.created_us OR b.kind <> a.kind OR NOT (b.mime_type <=> a.mime_type)
-         OR NOT (b.display_name <=> a.display_name) OR NOT (b.metadata <=> a.metadata) OR b.content_id <> a.content_id)
+    AND (b.name IS NULL OR b.created_us <> a.created_us OR b.kind <> a.kind
+         OR NOT (b.mime_type <=> a.mime_type)
+         OR NOT (b.display_name <=> a.display_name) OR NOT (b.metadata <=> a.metadata)
+             OR b.content_id <> a.content_id)
 LIMIT 1;
 
 -- name: content_add

@@ -1,4 +1,5 @@
--- seslite on PostgreSQL, schema version 2, which is the first: unreleased states of seslite numbered their stores 1.
+-- seslite on PostgreSQL, schema version 2, which is the first: unreleased states of seslite numbered their
+-- stores 1.
 --
 -- To make a new store:        psql -1 -v ON_ERROR_STOP=1 -f 0002_initial.sql postgresql://...
 -- In a database that already has a schema of this name it changes nothing and fails with a message.
@@ -11,19 +12,20 @@
 --     GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA seslite TO ROLE;
 --     REVOKE INSERT, UPDATE, DELETE ON seslite.schema_version FROM ROLE;
 --
--- Everything is in the schema seslite and always referred to by its full name, since poolers forget a search_path.
--- Functions and operators are those of pg_catalog, even if others have added some to `public`. There are no triggers,
--- functions, sequences or foreign keys, so that other databases that speak PostgreSQL's protocol can hold a store.
+-- Everything is in the schema seslite and always referred to by its full name, since poolers forget a
+-- search_path. Functions and operators are those of pg_catalog, even if others have added some to `public`.
+-- There are no triggers, functions, sequences or foreign keys, so that other databases that speak
+-- PostgreSQL's protocol can hold a store.
 --
--- The key of every table begins with `shard`, a number of 12 bits: for an app and its state, the first bits of the
--- SHA-256 of the app's name; for everything else, the first bits of that of the names of app and user with a byte 1
--- between them. All rows of a user are in one shard, so that they can be kept on one machine.
+-- The key of every table begins with `shard`, a number of 12 bits: for an app and its state, the first bits
+-- of the SHA-256 of the app's name; for everything else, the first bits of that of the names of app and user
+-- with a byte 1 between them. All rows of a user are in one shard, so that they can be kept on one machine.
 --
--- Apps, users and sessions have numbers: the microseconds from 2025-01-01 UTC to the creation of the row, times 4096,
--- plus the shard. So numbers ascend, and the last 12 bits of a number are its shard.
+-- Apps, users and sessions have numbers: the microseconds from 2025-01-01 UTC to the creation of the row,
+-- times 4096, plus the shard. So numbers ascend, and the last 12 bits of a number are its shard.
 --
--- Times are microseconds since 1970-01-01 00:00:00 UTC. Text is compared by its bytes. JSON is stored as text, since
--- jsonb would change it. Look at the views at the end first.
+-- Times are microseconds since 1970-01-01 00:00:00 UTC. Text is compared by its bytes. JSON is stored as
+-- text, since jsonb would change it. Look at the views at the end first.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL standard_conforming_strings = on;
@@ -36,11 +38,12 @@ CREATE TABLE seslite.schema_version (
 );
 INSERT INTO seslite.schema_version VALUES (2);
 
--- What the store uses beyond these tables. A library that does not know a feature ...
+-- Features that the store uses beyond these tables. A library that does not know a feature ...
 -- needs 1: may read and write: it is derived from the rest, and later calls bring it up to date.
 -- needs 2: may only read.
 -- needs 3, or any other number: must not open the store.
--- To add one that needs 2 or 3, lock this table in ACCESS EXCLUSIVE MODE: every transaction that writes reads it first.
+-- To add one that needs 2 or 3, lock this table in ACCESS EXCLUSIVE MODE: every transaction that writes reads
+-- it first.
 CREATE TABLE seslite.features (
     name  text COLLATE "C" PRIMARY KEY,
     needs bigint NOT NULL
@@ -67,9 +70,10 @@ CREATE TABLE seslite.users (
 -- For a check, which walks all users.
 CREATE INDEX users_by_id ON seslite.users (id, shard);
 
--- One row per session. Every append rewrites it, so it is kept narrow: wide or rare values have tables of their own. No
--- index contains the columns that every append changes, and each page keeps free room, so that the new row is written
--- to the same page and no index is touched (https://www.postgresql.org/docs/current/storage-hot.html).
+-- One row per session. Every append rewrites it, so it is kept narrow: wide or rare values have tables of
+-- their own. No index contains the columns that every append changes, and each page keeps free room, so that
+-- the new row is written to the same page and no index is touched
+-- (https://www.postgresql.org/docs/current/storage-hot.html).
 CREATE TABLE seslite.sessions (
     shard       int NOT NULL,
     id          bigint NOT NULL CHECK (shard = (id & 4095)),
@@ -89,27 +93,30 @@ CREATE TABLE seslite.sessions (
     ahead_hour  bigint,                  -- at most changed_us in hours; set if updated_us is over an hour later
     PRIMARY KEY (shard, id)
 ) WITH (fillfactor = 80);
--- These list the sessions of an app or a user, latest first and in order of creation. Activity counts in units of 30
--- seconds, so that an append writes to its indexes at most once in that time. (All numbers of users are above 0. The
--- condition keeps the planner from finding a session by its name in an index of a user's sessions.)
+-- These list the sessions of an app or a user, latest first and in order of creation. Activity counts in
+-- units of 30 seconds, so that an append writes to its indexes at most once in that time. (All numbers of
+-- users are above 0. The condition keeps the planner from finding a session by its name in an index of a
+-- user's sessions.)
 CREATE INDEX sessions_by_activity ON seslite.sessions (app_id, active_30s, id);
 CREATE INDEX sessions_by_user_activity ON seslite.sessions (shard, user_id, active_30s, id) WHERE user_id > 0;
 CREATE INDEX sessions_by_app ON seslite.sessions (app_id, id);
 CREATE INDEX sessions_by_user ON seslite.sessions (shard, user_id, id) WHERE user_id > 0;
--- sessions_by_activity finds idle sessions, except those with an event from the future, which are in this index.
+-- sessions_by_activity finds idle sessions, except those with an event from the future, which are in this
+-- index.
 CREATE INDEX sessions_ahead ON seslite.sessions (app_id, ahead_hour, id) WHERE ahead_hour IS NOT NULL;
 -- Finds expired sessions. Sessions that never expire are not in it.
 CREATE INDEX sessions_by_expiry ON seslite.sessions (app_id, expires_us, id) WHERE expires_us IS NOT NULL;
 -- For a check, which walks all sessions.
 CREATE INDEX sessions_by_id ON seslite.sessions (id, shard);
--- While the statistics are older than most rows, all indexes with a shard look alike to the planner, and it takes the
--- smallest or the one created last. So this index is created last, and the statistics are set to say that a single
--- shard has all rows.
+-- While the statistics are older than most rows, all indexes with a shard look alike to the planner, and it
+-- takes the smallest or the one created last. So this index is created last, and the statistics are set to
+-- say that a single shard has all rows.
 CREATE UNIQUE INDEX sessions_shard_user_id_name_key ON seslite.sessions (shard, user_id, name);
 ALTER TABLE seslite.sessions ALTER COLUMN shard SET (n_distinct = 1);
 
--- One row per shard in which sessions were deleted. `floor` is above the last version of each of them. A new session
--- begins there, so that a version of a deleted session never matches a later session of the same name.
+-- One row per shard in which sessions were deleted. `floor` is above the last version of each of them. A new
+-- session begins there, so that a version of a deleted session never matches a later session of the same
+-- name.
 CREATE TABLE seslite.version_floor (
     shard int PRIMARY KEY,
     floor bigint NOT NULL CHECK (floor BETWEEN 0 AND 9007199254740992) -- at 2^53 no session can begin
@@ -139,9 +146,9 @@ CREATE TABLE seslite.session_labels (
 );
 CREATE INDEX session_labels_by_value ON seslite.session_labels (app_id, name, value, session_id);
 
--- The owner that may take a session's next turn. Each owner gets a token above all earlier ones of the session: the
--- microseconds since 2025-01-01 UTC, or the last token plus one. So the row stays when the lease is released or
--- expires, and is rewritten when the next owner takes it.
+-- The owner that may take a session's next turn. Each owner gets a token above all earlier ones of the
+-- session: the microseconds since 2025-01-01 UTC, or the last token plus one. So the row stays when the lease
+-- is released or expires, and is rewritten when the next owner takes it.
 CREATE TABLE seslite.session_leases (
     shard         int NOT NULL,
     session_id    bigint NOT NULL,
@@ -154,9 +161,9 @@ CREATE TABLE seslite.session_leases (
     PRIMARY KEY (shard, session_id)
 );
 
--- How far what is derived from a session's events (an index of words, the use of tokens) has come, by the name of the
--- feature that derives it. Later calls continue after event `seq`. They begin again if `epoch` is not the session's
--- version - last_seq any more: an append raises both numbers, a cut only the first.
+-- How far what is derived from a session's events (an index of words, the use of tokens) has come, by the
+-- name of the feature that derives it. Later calls continue after event `seq`. They begin again if `epoch` is
+-- not the session's version - last_seq any more: an append raises both numbers, a cut only the first.
 CREATE TABLE seslite.derived (
     shard      int NOT NULL,
     session_id bigint NOT NULL,
@@ -198,8 +205,8 @@ CREATE TABLE seslite.session_state (
     PRIMARY KEY (shard, session_id, key)
 );
 
--- The result of the log up to event sessions.base_seq, if the events up to that one were pruned: the session's own state,
--- and the last values that it wrote to shared keys.
+-- The result of the log up to event sessions.base_seq, if the events up to that one were pruned: the
+-- session's own state, and the last values that it wrote to shared keys.
 CREATE TABLE seslite.base_state (
     shard      int NOT NULL,
     session_id bigint NOT NULL,
@@ -223,13 +230,13 @@ CREATE TABLE seslite.events (
     body          text COLLATE "C" NOT NULL, -- the event, byte for byte, without temp: keys
     UNIQUE (shard, session_id, id)
 );
--- Before the table is analyzed, both indexes look alike to the planner, and it takes the one created last. For ranges
--- of a long log that must be this one. (The query for an event by its id is written so that only the other index serves
--- it.)
+-- Before the table is analyzed, both indexes look alike to the planner, and it takes the one created last.
+-- For ranges of a long log that must be this one. (The query for an event by its id is written so that only
+-- the other index serves it.)
 ALTER TABLE seslite.events ADD PRIMARY KEY (shard, session_id, seq);
 
--- The few events that change how a log is read, so that a walk over live events parses none.
--- kind 1: a rewind (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of that
+-- The few events that change how a log is read, so that a walk over live events parses none. kind 1: a rewind
+-- (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of that
 --         invocation in the log, to itself. If target_seq is 0 there is none, and it takes back only itself.
 -- kind 2: a compaction (actions.compaction).
 CREATE TABLE seslite.event_marks (
@@ -241,8 +248,8 @@ CREATE TABLE seslite.event_marks (
     PRIMARY KEY (shard, session_id, seq)
 );
 
--- Artifacts: files that belong to a session, or to a user. One row per version. They are filed by the session's id as the
--- application uses it, because an artifact may be saved before its session.
+-- Artifacts: files that belong to a session, or to a user. One row per version. They are filed by the
+-- session's id as the application uses it, because an artifact may be saved before its session.
 CREATE TABLE seslite.artifacts (
     shard        int NOT NULL,
     user_id      bigint NOT NULL,
@@ -273,8 +280,8 @@ CREATE TABLE seslite.artifact_contents (
 -- Finds contents that nothing has any more.
 CREATE INDEX artifact_contents_unused ON seslite.artifact_contents (shard, user_id) WHERE uses = 0;
 
--- The bytes themselves, in chunks of 64 KiB of which only the last is shorter. The server does not try to compress them,
--- since images are compressed already.
+-- The bytes themselves, in chunks of 64 KiB of which only the last is shorter. The server does not try to
+-- compress them, since images are compressed already.
 CREATE TABLE seslite.artifact_chunks (
     shard      int NOT NULL,
     content_id bigint NOT NULL,
@@ -284,9 +291,9 @@ CREATE TABLE seslite.artifact_chunks (
 );
 ALTER TABLE seslite.artifact_chunks ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
--- Views for people. (The library reads the tables.) With app, user and session given, each view reads only that
--- session. A body that is not JSON, which the library never writes, ends a query of event_log.json, and of the views
--- that read it: transcript, tool_calls and usage. The others read JSON as text.
+-- Views for people. (The library reads the tables.) With app, user and session given, each view reads only
+-- that session. A body that is not JSON, which the library never writes, ends a query of event_log.json, and
+-- of the views that read it: transcript, tool_calls and usage. The others read JSON as text.
 
 -- Every session with its state, all scopes merged: one row per key.
 CREATE VIEW seslite.merged_state AS
@@ -309,9 +316,9 @@ JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
 JOIN seslite.session_state AS st ON st.shard = s.shard AND st.session_id = s.id
 ORDER BY app, "user", session, key;
 
--- Every event with its number, its time, and the names of its app, user and session. A rewind takes back the events
--- from takes_back_from to itself (unless it was taken back before them). `json` is the body for PostgreSQL's functions,
--- without the escapes that these reject (\u0000 and lone surrogates).
+-- Every event with its number, its time, and the names of its app, user and session. A rewind takes back the
+-- events from takes_back_from to itself (unless it was taken back before them). `json` is the body for
+-- PostgreSQL's functions, without the escapes that these reject (\u0000 and lone surrogates).
 CREATE VIEW seslite.event_log AS
 SELECT a.name AS app, u.name AS "user", s.name AS session, e.seq,
        (SELECT coalesce(nullif(m.target_seq, 0), m.seq) FROM seslite.event_marks AS m
@@ -332,10 +339,10 @@ JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
 JOIN seslite.events AS e ON e.shard = s.shard AND e.session_id = s.id
 ORDER BY a.id, u.id, s.id, e.seq;
 
--- Every conversation in readable form: one row per event. `text` joins the texts of its parts, `calls` shows the
--- tool calls as name(arguments), `responses` their answers as name: answer, and `changes` the changes of the state.
--- `code` has code that a model ran and its output, `files` the type and address of each image or other file,
--- `transfer` the agent that takes over, and `error` the code and message of an error.
+-- Every conversation in readable form: one row per event. `text` joins the texts of its parts, `calls` shows
+-- the tool calls as name(arguments), `responses` their answers as name: answer, and `changes` the changes of
+-- the state. `code` has code that a model ran and its output, `files` the type and address of each image or
+-- other file, `transfer` the agent that takes over, and `error` the code and message of an error.
 CREATE VIEW seslite.transcript AS
 SELECT log.app, log."user", log.session, log.seq, log.time, log.author, said.text, said.calls, said.responses,
        nullif(coalesce(log.json #>> '{actions,stateDelta}', log.json #>> '{actions,state_delta}'), '{}') AS changes,
@@ -379,9 +386,9 @@ CROSS JOIN LATERAL (
     ) AS f
 ) AS said;
 
--- Every tool call: one row per call, with its arguments, its answer (NULL if none yet) and the seconds between them.
--- A response with an id answers the last call before it with that id; the last such response counts. Calls and
--- responses without ids are matched by name, in order.
+-- Every tool call: one row per call, with its arguments, its answer (NULL if none yet) and the seconds
+-- between them. A response with an id answers the last call before it with that id; the last such response
+-- counts. Calls and responses without ids are matched by name, in order.
 CREATE VIEW seslite.tool_calls AS
 WITH tools AS (
     SELECT log.app, log."user", log.session, log.seq, log.time, log.time_us, log.author, p.place AS part,

@@ -1,10 +1,10 @@
 -- The statements for PostgreSQL that are not in sql/statements.sql, whose head describes how these books are
--- written. The names, parameters and columns are those that SQLite has; numbers are bigint, everything else is
--- text.
+-- written. The names, parameters and columns are those that SQLite has; numbers are bigint, everything else
+-- is text.
 --
--- Wherever a statement has a number of an app, a user or a session, it has its shard too: the last 12 bits. The shard of
--- names is computed from them (0002_initial.sql says how). Only statements about a whole app, or the whole store, go through
--- all shards.
+-- Wherever a statement has a number of an app, a user or a session, it has its shard too: the last 12 bits.
+-- The shard of names is computed from them (0002_initial.sql says how). Only statements about a whole app, or
+-- the whole store, go through all shards.
 --
 -- Only in SQLite:
 -- without: data_version     there is no such number: followers look at their sessions,
@@ -76,49 +76,57 @@
 -- macro: APP_SHARD(app) = HASH_SHARD(app::text)
 -- macro: USER_SHARD(app, user) = HASH_SHARD(app::text || E'\x01' || user::text)
 --
--- The numbers that belong to names. (They are looked up one after the other, by subqueries: for a join, a server may scan
--- a shard.)
+-- The numbers that belong to names. (They are looked up one after the other, by subqueries: for a join, a
+-- server may scan a shard.)
 -- macro: APP_ID(app) = (SELECT a.id FROM seslite.apps AS a WHERE a.shard = APP_SHARD(app) AND a.name = app)
 -- macro: USER_ID(app, user) = (SELECT u.id FROM seslite.users AS u
 --     WHERE u.shard = USER_SHARD(app, user) AND u.name = user AND u.app_id = APP_ID(app))
 --
--- A new number is above all others of its shard, even if the clock was set back. If two transactions make the same one, the
--- later one fails by the primary key (SQLSTATE 23505), and must be run again.
+-- A new number is above all others of its shard, even if the clock was set back. If two transactions make the
+-- same one, the later one fails by the primary key (SQLSTATE 23505), and must be run again.
 -- macro: NOW_US() = ((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000)
 -- macro: NEW_ID(table, number) = greatest(NOW_US() << 12 | number,
 --     (SELECT max(o.id) FROM seslite.table AS o WHERE o.shard = number) + 4096)
 --
--- The end of a DO block that makes a table with rows of sessions: it gets the rights and the row security that `derived` has.
--- `granted` is a record.
+-- The end of a DO block that makes a table with rows of sessions: it gets the rights and the row security
+-- that `derived` has. `granted` is a record.
 -- macro: GUARD_AS_DERIVED(made) = FOR granted IN
---     SELECT a.privilege_type AS what, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS role
+--     SELECT a.privilege_type AS what, CASE a.grantee WHEN 0
+--     THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS role
 --     FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
 --     WHERE c.oid = 'seslite.derived'::regclass AND a.grantee <> c.relowner
 --     LOOP EXECUTE format('GRANT %s ON seslite.made TO %s', granted.what, granted.role); END LOOP;
 --     IF (SELECT c.relrowsecurity FROM pg_class AS c WHERE c.oid = 'seslite.derived'::regclass) THEN
 --     ALTER TABLE seslite.made ENABLE ROW LEVEL SECURITY;
 --     CREATE POLICY tenant ON seslite.made USING (EXISTS (
---     SELECT FROM seslite.sessions AS o WHERE o.shard = made.shard AND o.id = made.session_id OFFSET 0)); END IF;
+--     SELECT FROM seslite.sessions AS o
+--     WHERE o.shard = made.shard AND o.id = made.session_id OFFSET 0)); END IF;
 --
--- session_find and its like keep the numbers of the session and of its owners until the transaction ends. A statement about
--- one of them that is given no number is about these, so that everything can be asked for before the session is found.
+-- session_find and its like keep the numbers of the session and of its owners until the transaction ends. A
+-- statement about one of them that is given no number is about these, so that everything can be asked for
+-- before the session is found.
 -- macro: FOUND_COLUMNS(row) = set_config('seslite.session', row.id::text, true)::bigint AS id,
 --     set_config('seslite.app', row.app_id::text, true)::bigint AS app_id,
 --     set_config('seslite.user', row.user_id::text, true)::bigint AS user_id, STATE_COLUMNS(row)
--- What follows is about one session and goes by its indexes, whatever the numbers: it is planned once and not again.
+-- What follows is about one session and goes by its indexes, whatever the numbers: it is planned once and not
+-- again.
 -- macro: PLANNED_ONCE() = set_config('plan_cache_mode', 'force_generic_plan', true) IS NOT NULL
 -- (Under row security, the server uses no index for a condition that contains coalesce.)
--- macro: THE_SESSION(id) = CASE WHEN id::bigint IS NULL THEN nullif(current_setting('seslite.session', true), '')::bigint ELSE id::bigint END
--- macro: THE_USER(id) = CASE WHEN id::bigint IS NULL THEN nullif(current_setting('seslite.user', true), '')::bigint ELSE id::bigint END
--- macro: THE_APP(id) = CASE WHEN id::bigint IS NULL THEN nullif(current_setting('seslite.app', true), '')::bigint ELSE id::bigint END
+-- macro: THE_SESSION(id) = CASE WHEN id::bigint IS NULL THEN nullif(current_setting('seslite.session', true),
+--     '')::bigint ELSE id::bigint END
+-- macro: THE_USER(id) = CASE WHEN id::bigint IS NULL THEN nullif(current_setting('seslite.user', true),
+--     '')::bigint ELSE id::bigint END
+-- macro: THE_APP(id) = CASE WHEN id::bigint IS NULL THEN nullif(current_setting('seslite.app', true),
+--     '')::bigint ELSE id::bigint END
 -- The same for the content that this transaction added last:
--- macro: THE_CONTENT(id) = CASE WHEN id::bigint IS NULL THEN nullif(current_setting('seslite.content', true), '')::bigint ELSE id::bigint END
+-- macro: THE_CONTENT(id) = CASE WHEN id::bigint IS NULL THEN nullif(current_setting('seslite.content', true),
+--     '')::bigint ELSE id::bigint END
 -- macro: APP_OF(session) = (SELECT o.app_id FROM seslite.sessions AS o
 --     WHERE o.shard = SHARD(THE_SESSION(session)) AND o.id = THE_SESSION(session))
 --
--- Keeps the numbers of a page of a list until the transaction ends, but those of the row after it: of its sessions, of those
--- with a parent or a title, of those with labels, and of its users. Statements about lists of owners that are given none are
--- about these.
+-- Keeps the numbers of a page of a list until the transaction ends, but those of the row after it: of its
+-- sessions, of those with a parent or a title, of those with labels, and of its users. Statements about lists
+-- of owners that are given none are about these.
 -- macro: KEPT(name, numbers) = set_config('seslite.name', coalesce((numbers)::text, '{}'), true)
 -- macro: KEEP_PAGE(limit) = , kept AS MATERIALIZED (
 --     SELECT KEPT(listed, array_agg(p.id ORDER BY p.place)),
@@ -128,20 +136,21 @@
 --     FROM page AS p WHERE p.place < limit)
 --     SELECT SESSION_COLUMNS(p), p.name, p.user_name AS name, p.users_app_id AS app_id, p.changed_us
 --     FROM page AS p CROSS JOIN kept ORDER BY p.place
--- (Their shards are computed first: under row security, the server uses no index for a condition that computes something from
--- a row.)
+-- (Their shards are computed first: under row security, the server uses no index for a condition that
+-- computes something from a row.)
 -- macro: WITH_SHARDS(numbers) = (SELECT n.id, SHARD(n.id) AS shard, n.place
 --     FROM unnest(numbers) WITH ORDINALITY AS n (id, place) OFFSET 0)
--- macro: OF_OWNER(table, number) = (SELECT * FROM seslite.table AS r WHERE r.shard = o.shard AND r.number = o.id OFFSET 0)
+-- macro: OF_OWNER(table, number) = (SELECT * FROM seslite.table AS r
+--     WHERE r.shard = o.shard AND r.number = o.id OFFSET 0)
 -- macro: THE_OWNERS(owners, name) = WITH_SHARDS(coalesce(owners::bigint[], nullif(current_setting('seslite.name', true), '')::bigint[]))
 --
 -- A session's user. (OFFSET 0 makes the server look users up one by one, whatever number it estimates.)
 -- macro: USER_OF(row) = (SELECT u.name, u.app_id FROM seslite.users AS u
 --     WHERE u.shard = row.shard AND u.id = row.user_id OFFSET 0)
 --
--- The conditions of a list's filter for a session: the label $5 with a value from $6 to $7, and a name from $13 to before $14.
--- Nothing is asked if $5 or $13 is NULL. Without $7, or $14, there is no upper bound: the text of 1114111, the last
--- character, sorts after all others. (details & 4: the session has labels.)
+-- The conditions of a list's filter for a session: the label $5 with a value from $6 to $7, and a name from
+-- $13 to before $14. Nothing is asked if $5 or $13 is NULL. Without $7, or $14, there is no upper bound: the
+-- text of 1114111, the last character, sorts after all others. (details & 4: the session has labels.)
 -- macro: HAS_LABEL(row) = ($5::text IS NULL OR (row.details & 4 <> 0 AND EXISTS (
 --     SELECT 1 FROM seslite.session_labels AS l
 --     WHERE l.shard = row.shard AND l.session_id = row.id AND l.name = $5
@@ -151,11 +160,13 @@
 --
 -- A session with which a feature has not come as far as its events, or that was cut since then:
 -- macro: IS_BEHIND(row, feature) = NOT EXISTS (SELECT 1 FROM seslite.derived AS d
---     WHERE d.shard = row.shard AND d.session_id = row.id AND d.what = feature::text AND d.seq >= row.last_seq
+--     WHERE d.shard = row.shard AND d.session_id = row.id AND d.what = feature::text
+--     AND d.seq >= row.last_seq
 --       AND d.epoch = row.version - row.last_seq OFFSET 0)
 --
 -- Sessions, how far their use of tokens has come, and (if `named` is not 0) the names of their owners:
--- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.base_seq, d.seq, d.epoch, row.name,
+-- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.base_seq,
+--     d.seq, d.epoch, row.name,
 --     u.name, a.name
 -- macro: USAGE_JOINS(named) =
 --     LEFT JOIN LATERAL (SELECT d.seq, d.epoch FROM seslite.derived AS d
@@ -164,7 +175,8 @@
 --         WHERE u.shard = s.shard AND u.id = s.user_id AND named::bigint <> 0 OFFSET 0) AS u ON true
 --     LEFT JOIN LATERAL (SELECT a.name FROM seslite.apps AS a
 --         WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id AND named::bigint <> 0 OFFSET 0) AS a ON true
--- macro: USAGE_FILTER(row) = row.id > $8 AND row.event_count > 0 AND row.updated_us >= $3 AND row.updated_us < $4
+-- macro: USAGE_FILTER(row) = row.id > $8 AND row.event_count > 0 AND row.updated_us >= $3
+--     AND row.updated_us < $4
 --     AND HAS_LABEL(row) AND ($10::text IS NULL
 --     OR (row.name >= $10 AND row.name < coalesce($11, $10 || repeat(chr(1114111), 129))))
 --
@@ -177,7 +189,8 @@
 --     row.total
 --
 -- Rows whose owner does not exist, or is not in the given shard:
--- macro: ORPHANS(children, parents, parent_id, place) = SELECT 'children' AS name, 'parents' AS owner, r.parent_id AS id
+-- macro: ORPHANS(children, parents, parent_id, place) = SELECT 'children' AS name, 'parents' AS owner,
+--     r.parent_id AS id
 --     FROM seslite.children AS r
 --     WHERE NOT EXISTS (SELECT 1 FROM seslite.parents AS p WHERE p.shard = place AND p.id = r.parent_id)
 
@@ -194,16 +207,19 @@ BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
 -- name: features_unknown
 SELECT name, needs FROM seslite.features WHERE name <> 'families' AND name !~ '^search[0-9]*$';
 
--- Sent after each of these. An unqualified function or operator could be one that somebody else has put into `public`. So
--- later statements look names up in pg_catalog only; this one cannot rely on that yet, and qualifies them. A setting of the
--- session would not do, because poolers share sessions. Waiting longer than $1 milliseconds for a lock ends the transaction,
--- so that the server does not go on waiting after the caller has given up. A feature that this library does not know is no
--- number, which ends the transaction with its name (see failure.c).
+-- Sent after each of these. An unqualified function or operator could be one that somebody else has put into
+-- `public`. So later statements look names up in pg_catalog only; this one cannot rely on that yet, and
+-- qualifies them. A setting of the session would not do, because poolers share sessions. Waiting longer than
+-- $1 milliseconds for a lock ends the transaction, so that the server does not go on waiting after the caller
+-- has given up. A feature that this library does not know is no number, which ends the transaction with its
+-- name (see failure.c).
 
 -- name: begin_settings
-SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('lock_timeout', $1, true),
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
+       pg_catalog.set_config('lock_timeout', $1, true),
        (SELECT pg_catalog.textcat('feature ', name)::pg_catalog.int8
-        FROM seslite.features WHERE pg_catalog.int8ne(needs, 1) AND pg_catalog.textregexne(name, '^search[0-9]*$')
+        FROM seslite.features WHERE pg_catalog.int8ne(needs, 1)
+            AND pg_catalog.textregexne(name, '^search[0-9]*$')
                                 AND pg_catalog.textne(name, 'families') LIMIT 1);
 
 -- A read waits for a lock only while somebody changes the schema. (This way takes the server half as long.)
@@ -227,18 +243,21 @@ INSERT INTO seslite.apps (shard, id, name)
 SELECT h.shard, NEW_ID(apps, h.shard), $1 FROM (SELECT APP_SHARD($1) AS shard) AS h
 ON CONFLICT (name, shard) DO NOTHING;
 
--- The last columns of this and the next say that it is the row that was asked for: an index leads to no other.
+-- The last columns of this and the next say that it is the row that was asked for: an index leads to no
+-- other.
 
 -- name: app_find
 -- locks: FOR KEY SHARE OF a
-SELECT set_config('seslite.app', a.id::text, true)::bigint AS id, 1::bigint FROM seslite.apps AS a WHERE a.shard = APP_SHARD($1) AND a.name = $1;
+SELECT set_config('seslite.app', a.id::text, true)::bigint AS id, 1::bigint FROM seslite.apps AS a
+    WHERE a.shard = APP_SHARD($1) AND a.name = $1;
 
 -- Locks an existing one without a change, or it could be deleted before it is found.
 
 -- name: user_add
 INSERT INTO seslite.users (shard, id, app_id, name)
 SELECT h.shard, NEW_ID(users, h.shard), THE_APP($1), $2::text
-FROM (SELECT USER_SHARD(a.name, $2) AS shard FROM seslite.apps AS a WHERE a.shard = SHARD(THE_APP($1)) AND a.id = THE_APP($1)) AS h
+FROM (SELECT USER_SHARD(a.name, $2) AS shard FROM seslite.apps AS a
+      WHERE a.shard = SHARD(THE_APP($1)) AND a.id = THE_APP($1)) AS h
 ON CONFLICT (app_id, name, shard) DO UPDATE SET name = excluded.name WHERE false;
 
 -- name: user_find
@@ -249,12 +268,13 @@ FROM seslite.users AS u WHERE u.shard = USER_SHARD($1, $2) AND u.name = $2 AND u
 
 -- name: session_add
 INSERT INTO seslite.sessions
-    (shard, id, app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq, event_count, expires_us,
-     changed_us, ahead_hour)
+    (shard, id, app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq,
+     event_count, expires_us, changed_us, ahead_hour)
 VALUES (SHARD($2), NEW_ID(sessions, SHARD($2)), $1, $2, $3, $4, $4, $5, $6, 0, 0, $7, $8, $9)
 RETURNING id;
 
--- The user's number is also a parameter: each shard has a floor, which is 0 until one of its sessions is deleted.
+-- The user's number is also a parameter: each shard has a floor, which is 0 until one of its sessions is
+-- deleted.
 
 -- name: version_floor
 SELECT coalesce((SELECT floor FROM seslite.version_floor WHERE shard = SHARD($1)), 0::bigint);
@@ -315,13 +335,17 @@ WITH details AS (
 )
 DELETE FROM seslite.sessions WHERE shard = SHARD($1) AND id = $1;
 
--- A row for each session $1, or user $3 of the app $2, in their order; the texts are arrays, such as '{"a","b"}'.
+-- A row for each session $1, or user $3 of the app $2, in their order; the texts are arrays, such as
+-- '{"a","b"}'.
 
 -- name: watch
 SELECT s.version, v.last, v.count, v.versions
-FROM (SELECT n.*, SHARD(n.id) AS shard, USER_SHARD(n.app, n.name) AS users_shard, APP_SHARD(n.app) AS apps_shard
-      FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS n (id, app, name, place) OFFSET 0) AS o
-LEFT JOIN LATERAL (SELECT c.version FROM seslite.sessions AS c WHERE c.shard = o.shard AND c.id = o.id OFFSET 0) AS s ON true
+FROM (SELECT n.*, SHARD(n.id) AS shard, USER_SHARD(n.app, n.name) AS users_shard,
+      APP_SHARD(n.app) AS apps_shard
+      FROM unnest($1::bigint[], $2::text[], $3::text[])
+          WITH ORDINALITY AS n (id, app, name, place) OFFSET 0) AS o
+LEFT JOIN LATERAL (SELECT c.version FROM seslite.sessions AS c
+                   WHERE c.shard = o.shard AND c.id = o.id OFFSET 0) AS s ON true
 CROSS JOIN LATERAL
      (SELECT max(u.id) AS last, count(u.id) AS count, sum(u.version & 4294967295)::bigint AS versions
       FROM seslite.sessions AS u
@@ -331,8 +355,8 @@ CROSS JOIN LATERAL
                 SELECT a.id FROM seslite.apps AS a WHERE a.shard = o.apps_shard AND a.name = o.app))) AS v
 ORDER BY o.place;
 
--- The oldest of a user's sessions, as many as there are beyond $3. They are counted where they are selected, since others may
--- delete some meanwhile.
+-- The oldest of a user's sessions, as many as there are beyond $3. They are counted where they are selected,
+-- since others may delete some meanwhile.
 
 -- name: list_user_beyond
 SELECT id FROM seslite.sessions
@@ -359,8 +383,10 @@ LIMIT least($2::bigint, greatest(0, (SELECT count(*) FROM seslite.sessions
 -- comparison, nor what coalesce hides.)
 
 -- name: list_app_newest
-WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
-                  row_number() OVER (ORDER BY s.active_30s DESC, s.updated_us DESC, s.name, s.user_id) AS place
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+                  s.changed_us,
+                  row_number() OVER (ORDER BY s.active_30s DESC, s.updated_us DESC, s.name,
+                                     s.user_id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
       WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $11) AND c.active_30s <= $12
         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
@@ -371,7 +397,8 @@ CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
 -- name: list_app_oldest
-WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+                  s.changed_us,
                   row_number() OVER (ORDER BY s.active_30s, s.updated_us, s.name, s.user_id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
       WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $11) AND c.active_30s <= $12
@@ -383,8 +410,8 @@ CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
 -- name: list_app_created
-WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
-                  row_number() OVER (ORDER BY s.id) AS place
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+                  s.changed_us, row_number() OVER (ORDER BY s.id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
       WHERE c.app_id = THE_APP($1)
         AND c.id > greatest($8, coalesce((SELECT min(i.id) FROM (
@@ -401,8 +428,8 @@ CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
 -- name: list_app_changed
-WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
-                  row_number() OVER (ORDER BY s.changed_us DESC, s.name, s.user_id) AS place
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+                  s.changed_us, row_number() OVER (ORDER BY s.changed_us DESC, s.name, s.user_id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
       WHERE c.app_id = THE_APP($1)
         AND c.updated_us >= $3 AND c.updated_us < $4
@@ -413,8 +440,10 @@ CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
 -- name: list_user_newest
-WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
-                  row_number() OVER (ORDER BY s.active_30s DESC, s.updated_us DESC, s.name, s.user_id) AS place
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+                  s.changed_us,
+                  row_number() OVER (ORDER BY s.active_30s DESC, s.updated_us DESC, s.name,
+                                     s.user_id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
       WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
         AND (c.user_id, c.active_30s) >= (THE_USER($1), $11) AND c.active_30s <= $12
@@ -427,7 +456,8 @@ CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
 -- name: list_user_oldest
-WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+                  s.changed_us,
                   row_number() OVER (ORDER BY s.active_30s, s.updated_us, s.name, s.user_id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
       WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
@@ -441,8 +471,8 @@ CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
 -- name: list_user_created
-WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
-                  row_number() OVER (ORDER BY s.id) AS place
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+                  s.changed_us, row_number() OVER (ORDER BY s.id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
       WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
         AND c.id > greatest($8, coalesce((SELECT min(i.id) FROM (
@@ -450,7 +480,8 @@ FROM (SELECT c.* FROM seslite.sessions AS c
                 WHERE a.shard = SHARD(THE_USER($1)) AND a.user_id = THE_USER($1) AND a.user_id > 0
                   AND a.active_30s BETWEEN $11 AND $12
                   AND NOT (SELECT n.updated_us >= $3 AND n.updated_us < $4 FROM seslite.sessions AS n
-                           WHERE n.shard = SHARD(THE_USER($1)) AND n.user_id = THE_USER($1) AND n.user_id > 0 AND n.id > $8
+                           WHERE n.shard = SHARD(THE_USER($1)) AND n.user_id = THE_USER($1) AND n.user_id > 0
+                               AND n.id > $8
                            ORDER BY n.id LIMIT 1)
                 OFFSET 0) AS i) - 1, 0))
         AND c.updated_us >= $3 AND c.updated_us < $4
@@ -462,8 +493,8 @@ CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
 -- name: list_user_changed
-WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id, s.changed_us,
-                  row_number() OVER (ORDER BY s.changed_us DESC, s.name, s.user_id) AS place
+WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
+                  s.changed_us, row_number() OVER (ORDER BY s.changed_us DESC, s.name, s.user_id) AS place
 FROM (SELECT c.* FROM seslite.sessions AS c
       WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
         AND ($11::bigint IS NULL OR true) AND ($12::bigint IS NULL OR true)
@@ -481,32 +512,37 @@ KEEP_PAGE($2);
 
 -- name: list_among
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
-FROM (SELECT c.*, CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END AS time_us FROM WITH_SHARDS($1::bigint[]) AS o
+FROM (SELECT c.*, CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END AS time_us
+      FROM WITH_SHARDS($1::bigint[]) AS o
       CROSS JOIN LATERAL (SELECT * FROM seslite.sessions AS c
                           WHERE c.shard = o.shard AND c.id = o.id OFFSET 0) AS c
       WHERE ($16::bigint IS NULL OR c.user_id = $16) AND c.updated_us >= $3 AND c.updated_us < $4
         AND CASE $15::bigint WHEN 0 THEN c.id > $8
             ELSE $15 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END > $8
-                 OR ($15 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END = $8 AND (c.name, c.user_id) > ($9, $10)) END
+                 OR ($15 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END = $8
+                     AND (c.name, c.user_id) > ($9, $10)) END
         AND HAS_NAME(c)
         AND ($11::bigint = 0 OR c.details & 4 <> 0)
         AND HAS_LABEL(c)
-      ORDER BY $15 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END, CASE $15 WHEN 0 THEN c.id END,
+      ORDER BY $15 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END,
+               CASE $15 WHEN 0 THEN c.id END,
                CASE $15 WHEN 0 THEN '' ELSE c.name END, c.user_id
       LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u
 ORDER BY $15 * s.time_us, CASE $15 WHEN 0 THEN s.id END, CASE $15 WHEN 0 THEN '' ELSE s.name END, s.user_id;
 
--- The numbers of at most $2 sessions that an index finds: those with a label $3 of a value from $4 to $5, those with a
--- name from $3 to before $4, or those that were active in the 30 seconds from $3 to $4.
+-- The numbers of at most $2 sessions that an index finds: those with a label $3 of a value from $4 to $5,
+-- those with a name from $3 to before $4, or those that were active in the 30 seconds from $3 to $4.
 
 -- name: ids_labelled
 SELECT session_id FROM seslite.session_labels
-WHERE app_id = $1 AND name = $3 AND value BETWEEN $4 AND coalesce($5, repeat(chr(1114111), 129)) LIMIT $2::bigint;
+WHERE app_id = $1 AND name = $3 AND value BETWEEN $4 AND coalesce($5, repeat(chr(1114111), 129))
+    LIMIT $2::bigint;
 
 -- name: ids_named
 SELECT id FROM seslite.sessions
-WHERE shard = SHARD($1) AND user_id = $1 AND name >= $3 AND name < coalesce($4, $3 || repeat(chr(1114111), 129)) LIMIT $2::bigint;
+WHERE shard = SHARD($1) AND user_id = $1 AND name >= $3
+    AND name < coalesce($4, $3 || repeat(chr(1114111), 129)) LIMIT $2::bigint;
 
 -- name: ids_active_of_user
 SELECT id FROM seslite.sessions
@@ -554,7 +590,8 @@ SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq
 
 -- name: session_state_set
 INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
-SELECT SHARD(THE_SESSION($1)), THE_SESSION($1), $2::text, $3::text, $5::bigint WHERE ($4::bigint IS NULL OR true)
+SELECT SHARD(THE_SESSION($1)), THE_SESSION($1), $2::text, $3::text, $5::bigint
+    WHERE ($4::bigint IS NULL OR true)
 ON CONFLICT (shard, session_id, key) DO UPDATE SET value = excluded.value, seq = excluded.seq;
 
 -- The state of all owners of a page, in the page's order.
@@ -571,8 +608,8 @@ FROM THE_OWNERS($1, listed) AS o
 CROSS JOIN LATERAL OF_OWNER(session_state, session_id) AS st
 ORDER BY o.place, st.key;
 
--- The time is read after the session was found, whose lock keeps its lease from changing. There is a row even without a
--- lease.
+-- The time is read after the session was found, whose lock keeps its lease from changing. There is a row even
+-- without a lease.
 
 -- name: lease_now
 SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.next_until_us,
@@ -646,8 +683,8 @@ LEFT JOIN seslite.events AS b ON b.shard = SHARD($2) AND b.session_id = $2 AND b
 WHERE a.shard = SHARD($1) AND a.session_id = $1 AND b.body IS DISTINCT FROM a.body
 ORDER BY a.seq LIMIT 1;
 
--- Selects the first event in the order of ids, from this id on: for a condition on the id alone, a planner without
--- statistics may read the whole log by the other index.
+-- Selects the first event in the order of ids, from this id on: for a condition on the id alone, a planner
+-- without statistics may read the whole log by the other index.
 
 -- name: event_by_id
 SELECT EVENT_COLUMNS()
@@ -656,21 +693,25 @@ FROM (SELECT e.* FROM seslite.events AS e
       ORDER BY e.session_id, e.id LIMIT 1) AS first
 WHERE session_id = THE_SESSION($1) AND id = $2;
 
--- The events of a session with numbers from $2 to $3, at most $4 of them (all if NULL), and none after the one with
--- which their bodies reach $5 bytes, so that nothing is sent for which the caller has no room. (The server knows the
--- length of a text without reading it.)
+-- The events of a session with numbers from $2 to $3, at most $4 of them (all if NULL), and none after the
+-- one with which their bodies reach $5 bytes, so that nothing is sent for which the caller has no room. (The
+-- server knows the length of a text without reading it.)
 
 -- name: events_forward
 SELECT EVENT_COLUMNS()
-FROM (SELECT e.*, sum(octet_length(e.body)) OVER (ORDER BY e.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-      FROM seslite.events AS e WHERE e.shard = SHARD(THE_SESSION($1)) AND e.session_id = THE_SESSION($1) AND e.seq BETWEEN $2 AND $3
+FROM (SELECT e.*, sum(octet_length(e.body))
+      OVER (ORDER BY e.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+      FROM seslite.events AS e WHERE e.shard = SHARD(THE_SESSION($1)) AND e.session_id = THE_SESSION($1)
+          AND e.seq BETWEEN $2 AND $3
       ORDER BY e.seq LIMIT $4::bigint) AS page
 WHERE coalesce(before, 0) < $5::bigint ORDER BY seq;
 
 -- name: events_backward
 SELECT EVENT_COLUMNS()
-FROM (SELECT e.*, sum(octet_length(e.body)) OVER (ORDER BY e.seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-      FROM seslite.events AS e WHERE e.shard = SHARD(THE_SESSION($1)) AND e.session_id = THE_SESSION($1) AND e.seq BETWEEN $2 AND $3
+FROM (SELECT e.*, sum(octet_length(e.body))
+      OVER (ORDER BY e.seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+      FROM seslite.events AS e WHERE e.shard = SHARD(THE_SESSION($1)) AND e.session_id = THE_SESSION($1)
+          AND e.seq BETWEEN $2 AND $3
       ORDER BY e.seq DESC LIMIT $4::bigint) AS page
 WHERE coalesce(before, 0) < $5::bigint ORDER BY seq DESC;
 
@@ -678,14 +719,16 @@ WHERE coalesce(before, 0) < $5::bigint ORDER BY seq DESC;
 
 -- name: event_bodies_forward
 SELECT seq, body
-FROM (SELECT e.seq, e.body, sum(octet_length(e.body)) OVER (ORDER BY e.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+FROM (SELECT e.seq, e.body, sum(octet_length(e.body))
+      OVER (ORDER BY e.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
       FROM seslite.events AS e WHERE e.shard = SHARD($1) AND e.session_id = $1 AND e.seq BETWEEN $2 AND $3
       ORDER BY e.seq LIMIT $4::bigint) AS page
 WHERE coalesce(before, 0) < $5::bigint ORDER BY seq;
 
 -- name: event_bodies_backward
 SELECT seq, body
-FROM (SELECT e.seq, e.body, sum(octet_length(e.body)) OVER (ORDER BY e.seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+FROM (SELECT e.seq, e.body, sum(octet_length(e.body))
+      OVER (ORDER BY e.seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
       FROM seslite.events AS e WHERE e.shard = SHARD($1) AND e.session_id = $1 AND e.seq BETWEEN $2 AND $3
       ORDER BY e.seq DESC LIMIT $4::bigint) AS page
 WHERE coalesce(before, 0) < $5::bigint ORDER BY seq DESC;
@@ -697,9 +740,9 @@ SELECT number, bytes FROM seslite.artifact_chunks
 WHERE shard = SHARD($1) AND content_id = $1
   AND number >= coalesce(nullif($2::bigint, 0), -9223372036854775808) ORDER BY number LIMIT $3;
 
--- An append that is sent as a whole. The guards divide by zero if a job has to look first: the session does not have
--- version $4 (NULL: any), or has no room for $5 more events, of which it may hold $6. They lock the session, so later
--- statements see it unchanged. If there is no session, later statements find none either.
+-- An append that is sent as a whole. The guards divide by zero if a job has to look first: the session does
+-- not have version $4 (NULL: any), or has no room for $5 more events, of which it may hold $6. They lock the
+-- session, so later statements see it unchanged. If there is no session, later statements find none either.
 
 -- name: append_by_key
 SELECT FOUND_COLUMNS(f),
@@ -717,13 +760,15 @@ SELECT SESSION_COLUMNS(s),
 FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1
 FOR UPDATE;
 
--- A single event ($5, or $3, is 1): one statement locks and updates the session, which then has the event's number already. It
--- returns the session as it was before, except for the update time, which may have been any up to that of the event.
+-- A single event ($5, or $3, is 1): one statement locks and updates the session, which then has the event's
+-- number already. It returns the session as it was before, except for the update time, which may have been
+-- any up to that of the event.
 
 -- name: append_one
 UPDATE seslite.sessions
 SET version = version + 1 / CASE WHEN version = coalesce($2, version) AND version < 9007199254740991
-                                      AND last_seq < 4294967295 AND event_count <= $4::bigint - $3::bigint THEN 1 ELSE 0 END,
+                                      AND last_seq < 4294967295
+                                      AND event_count <= $4::bigint - $3::bigint THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
     updated_us = greatest(updated_us, $5), active_30s = greatest(active_30s, $6), changed_us = $7,
     ahead_hour = CASE WHEN greatest(updated_us, $5) > $7 + 3600000000 THEN $8::bigint END
@@ -734,14 +779,17 @@ RETURNING id, app_id, user_id, version - 1, last_seq - 1, event_count - 1, creat
 -- name: append_one_named
 UPDATE seslite.sessions AS s
 SET version = version + 1 / CASE WHEN version = coalesce($4, version) AND version < 9007199254740991
-                                      AND last_seq < 4294967295 AND event_count <= $6::bigint - $5::bigint THEN 1 ELSE 0 END,
+                                      AND last_seq < 4294967295
+                                      AND event_count <= $6::bigint - $5::bigint THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
     updated_us = greatest(updated_us, $7), active_30s = greatest(active_30s, $8), changed_us = $9,
     ahead_hour = CASE WHEN greatest(updated_us, $7) > $9 + 3600000000 THEN $10::bigint END
 WHERE s.shard = USER_SHARD($1, $2) AND s.name = $3 AND s.user_id = USER_ID($1, $2)
-RETURNING set_config('seslite.session', s.id::text, true)::bigint, set_config('seslite.app', s.app_id::text, true)::bigint,
-          set_config('seslite.user', s.user_id::text, true)::bigint, s.version - 1, s.last_seq - 1, s.event_count - 1,
-          s.created_us, CASE WHEN s.updated_us > $7 THEN s.updated_us ELSE s.created_us END, s.expires_us, s.base_seq,
+RETURNING set_config('seslite.session', s.id::text, true)::bigint,
+          set_config('seslite.app', s.app_id::text, true)::bigint,
+          set_config('seslite.user', s.user_id::text, true)::bigint, s.version - 1, s.last_seq - 1,
+          s.event_count - 1, s.created_us, CASE WHEN s.updated_us > $7
+              THEN s.updated_us ELSE s.created_us END, s.expires_us, s.base_seq,
           s.details;
 
 -- name: append_lease
@@ -763,9 +811,10 @@ INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq)
 SELECT s.shard, s.id, s.last_seq + $2, $3, $4
 FROM seslite.sessions AS s WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1);
 
--- Keys $2 with the values $3, each once, as set by the $4th of the new events. The user, or the app, is locked against
--- transactions that read its state before they change it. Everything is found through the session, so nothing changes if
--- that is gone. If the user, or the app, is gone, the key would belong to NULL, which fails.
+-- Keys $2 with the values $3, each once, as set by the $4th of the new events. The user, or the app, is
+-- locked against transactions that read its state before they change it. Everything is found through the
+-- session, so nothing changes if that is gone. If the user, or the app, is gone, the key would belong to
+-- NULL, which fails.
 
 -- name: append_session_keys
 INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
@@ -778,7 +827,8 @@ ON CONFLICT (shard, session_id, key) DO UPDATE SET value = excluded.value, seq =
 INSERT INTO seslite.user_state (shard, user_id, key, value, session_id, seq)
 SELECT s.shard, u.id, k.key, k.value, s.id, s.last_seq + k.place
 FROM seslite.sessions AS s
-LEFT JOIN LATERAL (SELECT u.id FROM seslite.users AS u WHERE u.shard = s.shard AND u.id = s.user_id FOR SHARE) AS u ON true,
+LEFT JOIN LATERAL (SELECT u.id FROM seslite.users AS u
+     WHERE u.shard = s.shard AND u.id = s.user_id FOR SHARE) AS u ON true,
      unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
 WHERE s.shard = SHARD(THE_SESSION($1)) AND s.id = THE_SESSION($1)
 ON CONFLICT (shard, user_id, key) DO UPDATE
@@ -796,7 +846,8 @@ ON CONFLICT (shard, app_id, key) DO UPDATE
 SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
 
 -- name: remove_session_keys
-DELETE FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND key = ANY ($2::text[]);
+DELETE FROM seslite.session_state WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1)
+    AND key = ANY ($2::text[]);
 
 -- name: remove_user_keys
 DELETE FROM seslite.user_state AS st USING seslite.sessions AS s
@@ -816,21 +867,21 @@ SET version = version + $2, last_seq = last_seq + $2, event_count = event_count 
     ahead_hour = CASE WHEN greatest(updated_us, $3) > $5 + 3600000000 THEN $6::bigint END
 WHERE shard = SHARD(THE_SESSION($1)) AND id = THE_SESSION($1);
 
--- Like session_add, for the user that was found, and with the version from the shard's floor. Becomes the session that was
--- found.
+-- Like session_add, for the user that was found, and with the version from the shard's floor. Becomes the
+-- session that was found.
 
 -- name: create_session
 INSERT INTO seslite.sessions
-    (shard, id, app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq, event_count, expires_us,
-     changed_us, ahead_hour)
-VALUES (SHARD(THE_USER(NULL)), NEW_ID(sessions, SHARD(THE_USER(NULL))), THE_APP(NULL), THE_USER(NULL), $1, $2, $2, $3,
-        coalesce((SELECT f.floor / CASE WHEN f.floor <= 9007199254740991 THEN 1 ELSE 0 END
+    (shard, id, app_id, user_id, name, created_us, updated_us, active_30s, version, last_seq,
+     event_count, expires_us, changed_us, ahead_hour)
+VALUES (SHARD(THE_USER(NULL)), NEW_ID(sessions, SHARD(THE_USER(NULL))), THE_APP(NULL), THE_USER(NULL),
+        $1, $2, $2, $3, coalesce((SELECT f.floor / CASE WHEN f.floor <= 9007199254740991 THEN 1 ELSE 0 END
                   FROM seslite.version_floor AS f WHERE f.shard = SHARD(THE_USER(NULL))), 0::bigint),
         0, 0, $4, $5, $6)
 RETURNING set_config('seslite.session', id::text, true)::bigint, app_id, user_id, STATE_COLUMNS(sessions);
 
--- Checks, of which each row is the text of a problem. Every column that statements use must exist with its type, and compare
--- text by bytes.
+-- Checks, of which each row is the text of a problem. Every column that statements use must exist with its
+-- type, and compare text by bytes.
 
 -- name: check_columns
 SELECT 'the table ' || t.name || ' has no column ' || split_part(w.word, ':', 1) || ' of type '
@@ -934,25 +985,30 @@ LIMIT $1::bigint;
 -- name: artifact_names
 WITH RECURSIVE n (name, rest) AS (
     SELECT (SELECT a.name FROM seslite.artifacts AS a
-            WHERE a.shard = SHARD(THE_USER($1)) AND a.user_id = THE_USER($1) AND a.session = $2 AND a.name > $3 ORDER BY a.name LIMIT 1),
+            WHERE a.shard = SHARD(THE_USER($1)) AND a.user_id = THE_USER($1) AND a.session = $2
+                AND a.name > $3 ORDER BY a.name LIMIT 1),
            $4::bigint
     UNION ALL
     SELECT (SELECT a.name FROM seslite.artifacts AS a
-            WHERE a.shard = SHARD(THE_USER($1)) AND a.user_id = THE_USER($1) AND a.session = $2 AND a.name > n.name ORDER BY a.name LIMIT 1),
+            WHERE a.shard = SHARD(THE_USER($1)) AND a.user_id = THE_USER($1) AND a.session = $2
+                AND a.name > n.name ORDER BY a.name LIMIT 1),
            n.rest - 1
     FROM n WHERE n.name IS NOT NULL AND n.rest > 1)
 SELECT ARTIFACT_COLUMNS()
 FROM n
-JOIN seslite.artifacts AS f ON f.shard = SHARD(THE_USER($1)) AND f.user_id = THE_USER($1) AND f.session = $2 AND f.name = n.name
+JOIN seslite.artifacts AS f ON f.shard = SHARD(THE_USER($1)) AND f.user_id = THE_USER($1) AND f.session = $2
+    AND f.name = n.name
     AND f.version = (SELECT v.version FROM seslite.artifacts AS v
-                     WHERE v.shard = SHARD(THE_USER($1)) AND v.user_id = THE_USER($1) AND v.session = $2 AND v.name = n.name
+                     WHERE v.shard = SHARD(THE_USER($1)) AND v.user_id = THE_USER($1) AND v.session = $2
+                         AND v.name = n.name
                      ORDER BY v.version DESC LIMIT 1)
-LEFT JOIN seslite.artifact_contents AS c ON c.shard = f.shard AND c.id = f.content_id AND c.user_id = f.user_id
+LEFT JOIN seslite.artifact_contents AS c ON c.shard = f.shard AND c.id = f.content_id
+    AND c.user_id = f.user_id
 ORDER BY f.name LIMIT $4;
 
--- Before the versions of a name, all of a session, or all that one took over from another, are removed or added, their
--- contents get as many uses less or more. Without a name (NULL) all names count. (A version that another transaction removes
--- meanwhile is waited for, and does not count.)
+-- Before the versions of a name, all of a session, or all that one took over from another, are removed or
+-- added, their contents get as many uses less or more. Without a name (NULL) all names count. (A version that
+-- another transaction removes meanwhile is waited for, and does not count.)
 
 -- name: contents_use
 UPDATE seslite.artifact_contents AS c SET uses = c.uses + $4 * n.count
@@ -971,9 +1027,11 @@ WHERE shard = SHARD(THE_USER($1)) AND key = $4
     AND session_id = (SELECT s.id FROM seslite.sessions AS s
                       WHERE s.shard = SHARD(THE_USER($1)) AND s.user_id = THE_USER($1) AND s.name = $2)
     AND NOT EXISTS (SELECT 1 FROM seslite.artifacts AS a
-                    WHERE a.shard = SHARD(THE_USER($1)) AND a.user_id = THE_USER($1) AND a.session = $2 AND a.name = $3);
+                    WHERE a.shard = SHARD(THE_USER($1)) AND a.user_id = THE_USER($1) AND a.session = $2
+                        AND a.name = $3);
 
--- An artifact of the session $2, with the name $4 if there is one, that the session $3 lacks, or has in another way.
+-- An artifact of the session $2, with the name $4 if there is one, that the session $3 lacks, or has in
+-- another way.
 
 -- name: artifact_unlike
 SELECT a.version
@@ -981,7 +1039,8 @@ FROM seslite.artifacts AS a
 LEFT JOIN seslite.artifacts AS b
     ON b.shard = SHARD($1) AND b.user_id = $1 AND b.session = $3 AND b.name = a.name AND b.version = a.version
 WHERE a.shard = SHARD($1) AND a.user_id = $1 AND a.session = $2 AND a.name = coalesce($4, a.name)
-    AND (b.name IS NULL OR b.created_us <> a.created_us OR b.kind <> a.kind OR b.mime_type IS DISTINCT FROM a.mime_type
+    AND (b.name IS NULL OR b.created_us <> a.created_us OR b.kind <> a.kind
+         OR b.mime_type IS DISTINCT FROM a.mime_type
          OR b.display_name IS DISTINCT FROM a.display_name OR b.metadata IS DISTINCT FROM a.metadata
          OR b.content_id <> a.content_id)
 LIMIT 1;
@@ -1015,16 +1074,19 @@ SELECT NULL FROM pg_class WHERE oid = to_regclass('seslite.' || $1::text);
 
 -- name: behind_user
 SELECT s.id FROM seslite.sessions AS s
-WHERE s.shard = SHARD($3) AND s.user_id = $3 AND s.user_id > 0 AND s.id > $1 AND s.event_count > 0 AND IS_BEHIND(s, $4)
+WHERE s.shard = SHARD($3) AND s.user_id = $3 AND s.user_id > 0 AND s.id > $1 AND s.event_count > 0
+    AND IS_BEHIND(s, $4)
 ORDER BY s.id LIMIT $2::bigint;
 
--- The index of words, which is made on demand: a row for each event that has words. The words are folded; with capitals there
--- are three that name the app (A), the user (U) and the session (S). An event with very many words has only these and the word
--- L, for which every search looks, too. The table gets the rights and the row security that `derived` has. Everybody who writes
--- looks for features first, so it is made when nobody writes.
+-- The index of words, which is made on demand: a row for each event that has words. The words are folded;
+-- with capitals there are three that name the app (A), the user (U) and the session (S). An event with very
+-- many words has only these and the word L, for which every search looks, too. The table gets the rights and
+-- the row security that `derived` has. Everybody who writes looks for features first, so it is made when
+-- nobody writes.
 
 -- name: index_features
-SELECT name FROM seslite.features WHERE name ~ '^search[0-9]*$' AND to_regclass('seslite.search_words') IS NOT NULL;
+SELECT name FROM seslite.features WHERE name ~ '^search[0-9]*$'
+    AND to_regclass('seslite.search_words') IS NOT NULL;
 
 -- name: index_leave
 DELETE FROM seslite.features WHERE name ~ '^search[0-9]*$';
@@ -1081,11 +1143,13 @@ DELETE FROM seslite.search_words WHERE shard = SHARD($1) AND session_id = $1 AND
 -- name: words_after
 SELECT w.shard::bigint, w.session_id, w.seq, array_to_string(tsvector_to_array(w.words), ' ')
 FROM seslite.search_words AS w
-WHERE (w.shard, w.session_id, w.seq) > (($1::bigint)::int, $2, $3) ORDER BY w.shard, w.session_id, w.seq LIMIT $4::bigint;
+WHERE (w.shard, w.session_id, w.seq) > (($1::bigint)::int, $2, $3) ORDER BY w.shard, w.session_id, w.seq
+    LIMIT $4::bigint;
 
 -- name: words_found
 WITH found AS MATERIALIZED (
-    SELECT w.shard, w.session_id, w.seq FROM seslite.search_words AS w WHERE w.words @@ $1::text::tsquery LIMIT $2::bigint
+    SELECT w.shard, w.session_id, w.seq FROM seslite.search_words AS w WHERE w.words @@ $1::text::tsquery
+        LIMIT $2::bigint
 ), placed AS (
     SELECT s.id AS session_id, f.seq, s.name, u.name AS user_name, s.user_id, s.app_id,
            CASE WHEN s.user_id = $10 AND s.name = $9 THEN $8 ELSE s.updated_us END AS updated_us
@@ -1160,4 +1224,5 @@ ORDER BY o.place;
 
 -- name: usage_of_user
 SELECT USAGE_COLUMNS(s) FROM seslite.sessions AS s USAGE_JOINS($9)
-WHERE s.shard = SHARD($1) AND s.user_id = $1 AND s.user_id > 0 AND USAGE_FILTER(s) ORDER BY s.id LIMIT $2::bigint;
+WHERE s.shard = SHARD($1) AND s.user_id = $1 AND s.user_id > 0 AND USAGE_FILTER(s) ORDER BY s.id
+    LIMIT $2::bigint;

@@ -3,15 +3,16 @@
 -- and then for each such ROLE, after the grants that README.md lists:
 --     CREATE POLICY tenant_ROLE ON seslite.apps TO ROLE USING (name IN ('an app', 'another'));
 --
--- Only names of apps are compared with a role. A user or a session belongs to an app that the role sees, everything else to
--- a session, a user or an app. A role may write the rows that it may see. Without a policy for apps it sees nothing; the owner
--- of the store sees everything.
+-- Only names of apps are compared with a role. A user or a session belongs to an app that the role sees,
+-- everything else to a session, a user or an app. A role may write the rows that it may see. Without a policy
+-- for apps it sees nothing; the owner of the store sees everything.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
 
 ALTER TABLE seslite.apps ENABLE ROW LEVEL SECURITY;
 
--- Tables with the number of the app. The condition is about the whole statement, and not looked up for each row.
+-- Tables with the number of the app. The condition is about the whole statement, and not looked up for each
+-- row.
 SELECT format('ALTER TABLE seslite.%I ENABLE ROW LEVEL SECURITY', r.name),
        format('CREATE POLICY tenant ON seslite.%1$I USING (app_id IN (SELECT id FROM seslite.apps))', r.name)
 FROM (VALUES ('users'), ('app_state'), ('sessions'), ('session_labels')) AS r (name) \gexec

@@ -38,8 +38,9 @@ CREATE TABLE users (
     UNIQUE (app_id, name)
 ) STRICT;
 
--- One row per session. Every append rewrites it, so it is kept narrow: wide or rare values have tables of their own.
--- AUTOINCREMENT, because a handle on a deleted session must never find another session under its id.
+-- One row per session. Every append rewrites it, so it is kept narrow: wide or rare values have tables of
+-- their own. AUTOINCREMENT, because a handle on a deleted session must never find another session under its
+-- id.
 CREATE TABLE sessions (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     app_id      INTEGER NOT NULL REFERENCES apps,
@@ -60,15 +61,15 @@ CREATE TABLE sessions (
     UNIQUE (user_id, name)
 ) STRICT;
 
--- One row. `floor` is above the last version of every deleted session. A new session begins there, so that a version of
--- a deleted session never matches a later session of the same name.
+-- One row. `floor` is above the last version of every deleted session. A new session begins there, so that a
+-- version of a deleted session never matches a later session of the same name.
 CREATE TABLE version_floor (
     id    INTEGER PRIMARY KEY CHECK (id = 1),
     floor INTEGER NOT NULL CHECK (floor BETWEEN 0 AND 9007199254740992) -- at 2^53 no session can begin
 ) STRICT;
 INSERT INTO version_floor VALUES (1, 0);
 
--- What the file uses beyond these tables. A library that does not know a feature ...
+-- Features that the file uses beyond these tables. A library that does not know a feature ...
 -- needs 1: may read and write: it is derived from the rest, and later calls bring it up to date.
 -- needs 2: may only read.
 -- needs 3, or any other number: must not open the file.
@@ -77,21 +78,23 @@ CREATE TABLE features (
     needs INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- These list the sessions of an app or a user, latest first and in order of creation. A list sorts the sessions of 30
--- seconds at a time. Indexes on updated_us itself would be written by every append; these two are written at most once in 30
--- seconds. (Measured: an append that writes them takes a fifth more instructions. With an event every two seconds that is 1%
--- more on average, every five seconds 3%. Of 100,000 sessions active in one hour, a page takes 1 to 3 ms.)
+-- These list the sessions of an app or a user, latest first and in order of creation. A list sorts the
+-- sessions of 30 seconds at a time. Indexes on updated_us itself would be written by every append; these two
+-- are written at most once in 30 seconds. (Measured: an append that writes them takes a fifth more
+-- instructions. With an event every two seconds that is 1% more on average, every five seconds 3%. Of 100,000
+-- sessions active in one hour, a page takes 1 to 3 ms.)
 CREATE INDEX sessions_by_activity ON sessions (app_id, active_30s);
 CREATE INDEX sessions_by_user_activity ON sessions (user_id, active_30s);
 CREATE INDEX sessions_by_app ON sessions (app_id);
 CREATE INDEX sessions_by_user ON sessions (user_id);
--- sessions_by_activity finds idle sessions, except those with an event from the future, which are in this index.
+-- sessions_by_activity finds idle sessions, except those with an event from the future, which are in this
+-- index.
 CREATE INDEX sessions_ahead ON sessions (app_id, ahead_hour) WHERE ahead_hour IS NOT NULL;
 -- Finds expired sessions. Sessions that never expire are not in it.
 CREATE INDEX sessions_by_expiry ON sessions (app_id, expires_us) WHERE expires_us IS NOT NULL;
 
--- Attributes that only some sessions have: at most one row per session. The widest column is the last, so that reading
--- the others does not read past it.
+-- Attributes that only some sessions have: at most one row per session. The widest column is the last, so
+-- that reading the others does not read past it.
 CREATE TABLE session_details (
     session_id     INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
     title          TEXT,
@@ -102,8 +105,8 @@ CREATE TABLE session_details (
     initial_state  TEXT     -- JSON, as created, without temp: keys; NULL means empty
 ) STRICT;
 
--- One row per label. The index finds the sessions of an app that have a label. If many sessions have it, a list
--- walks in its own order instead, and looks at each session's labels here.
+-- One row per label. The index finds the sessions of an app that have a label. If many sessions have it, a
+-- list walks in its own order instead, and looks at each session's labels here.
 CREATE TABLE session_labels (
     session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
     name       TEXT NOT NULL,
@@ -113,8 +116,8 @@ CREATE TABLE session_labels (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX session_labels_by_value ON session_labels (app_id, name, value);
 
--- The owner that may take a session's next turn. Each owner gets a token that is never given again in this file. So
--- the row stays when the lease is released or expires, and is replaced when the next owner takes it.
+-- The owner that may take a session's next turn. Each owner gets a token that is never given again in this
+-- file. So the row stays when the lease is released or expires, and is replaced when the next owner takes it.
 CREATE TABLE session_leases (
     token        INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id   INTEGER NOT NULL UNIQUE REFERENCES sessions ON DELETE CASCADE,
@@ -125,9 +128,9 @@ CREATE TABLE session_leases (
     next_until_us INTEGER                -- ... and takes precedence over all others until then
 ) STRICT;
 
--- How far what is derived from a session's events (an index of words, the use of tokens) has come, by the name of the
--- feature that derives it. Later calls continue after event `seq`. They begin again if `epoch` is not the session's
--- version - last_seq any more: an append raises both numbers, a cut only the first.
+-- How far what is derived from a session's events (an index of words, the use of tokens) has come, by the
+-- name of the feature that derives it. Later calls continue after event `seq`. They begin again if `epoch` is
+-- not the session's version - last_seq any more: an append raises both numbers, a cut only the first.
 CREATE TABLE derived (
     session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
     what       TEXT NOT NULL,
@@ -165,8 +168,8 @@ CREATE TABLE session_state (
     PRIMARY KEY (session_id, key)
 ) STRICT, WITHOUT ROWID;
 
--- The state after event sessions.base_seq, if the events up to that one were pruned: the session's own keys, and the
--- values that it wrote to shared keys.
+-- The state after event sessions.base_seq, if the events up to that one were pruned: the session's own keys,
+-- and the values that it wrote to shared keys.
 CREATE TABLE base_state (
     session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
     key        TEXT NOT NULL,            -- with its prefix
@@ -175,10 +178,10 @@ CREATE TABLE base_state (
     PRIMARY KEY (session_id, key)
 ) STRICT, WITHOUT ROWID;
 
--- One row per event. position = session_id * 2^32 + the sequence number keeps the events of a session side by side in
--- the table itself, in order, with no second index (measured against a key of two columns: a session that shares the
--- file with many is read 2.6 times as fast). The views show the number, which is not a generated column: with
--- one, `.recover` of the sqlite3 program recovers no event.
+-- One row per event. position = session_id * 2^32 + the sequence number keeps the events of a session side by
+-- side in the table itself, in order, with no second index (measured against a key of two columns: a session
+-- that shares the file with many is read 2.6 times as fast). The views show the number, which is not a
+-- generated column: with one, `.recover` of the sqlite3 program recovers no event.
 CREATE TABLE events (
     position      INTEGER PRIMARY KEY CHECK (position >> 32 = session_id AND position & 4294967295 > 0),
     session_id    INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
@@ -193,13 +196,13 @@ CREATE TABLE events (
     body          ANY NOT NULL -- as text: the event, byte for byte, without temp: keys; later versions may add other forms
 ) STRICT;
 
--- A retried event is found by the hash of its id (32-bit FNV-1a, minus 2^31) and recognized by the id itself. If two
--- ids have the same hash, the later one is stored as text. The foreign key also uses this index to find a session's
--- events.
+-- A retried event is found by the hash of its id (32-bit FNV-1a, minus 2^31) and recognized by the id itself.
+-- If two ids have the same hash, the later one is stored as text. The foreign key also uses this index to
+-- find a session's events.
 CREATE UNIQUE INDEX events_by_id ON events (session_id, id_key);
 
--- The few events that change how a log is read, so that a walk over live events parses none.
--- kind 1: a rewind (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of that
+-- The few events that change how a log is read, so that a walk over live events parses none. kind 1: a rewind
+-- (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of that
 --         invocation in the log, to itself. If target_seq is 0 there is none, and it takes back only itself.
 -- kind 2: a compaction (actions.compaction).
 CREATE TABLE event_marks (
@@ -210,8 +213,8 @@ CREATE TABLE event_marks (
     PRIMARY KEY (session_id, seq)
 ) STRICT, WITHOUT ROWID;
 
--- Artifacts: files that belong to a session, or to a user. One row per version. They are filed by the session's id as the
--- application uses it, because an artifact may be saved before its session.
+-- Artifacts: files that belong to a session, or to a user. One row per version. They are filed by the
+-- session's id as the application uses it, because an artifact may be saved before its session.
 CREATE TABLE artifacts (
     user_id      INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
     session      TEXT NOT NULL,          -- '' for the artifacts of the user, whose names begin with user:
@@ -240,18 +243,19 @@ CREATE TABLE artifact_contents (
 -- Finds contents that nothing has any more.
 CREATE INDEX artifact_contents_unused ON artifact_contents (user_id) WHERE uses = 0;
 
--- The bytes themselves, in chunks of 64 KiB of which only the last is shorter. position = artifact_contents.id * 2^20 + the number
--- of the chunk, from 0 on. (Measured, 10 MB: in chunks 54 ms, as one value 156 ms, as a file 76 ms.)
+-- The bytes themselves, in chunks of 64 KiB of which only the last is shorter. position =
+-- artifact_contents.id * 2^20 + the number of the chunk, from 0 on. (Measured, 10 MB: in chunks 54 ms, as one
+-- value 156 ms, as a file 76 ms.)
 CREATE TABLE artifact_chunks (
     position INTEGER PRIMARY KEY,
     bytes    BLOB NOT NULL
 ) STRICT;
 
--- Guards for other programs: they must write JSON where the library reads JSON, and no row may lose the row that it
--- belongs to. (The sqlite3 program does not enforce foreign keys unless told to, and REPLACE deletes rows without
--- running the triggers that delete their dependent rows.) The library turns triggers off: it enforces the foreign keys
--- and checks all JSON itself. (CHECK constraints would not work: with trusted_schema off, SQLite 3.38 to 3.41 refuse a
--- schema that uses json_valid in one.)
+-- Guards for other programs: they must write JSON where the library reads JSON, and no row may lose the row
+-- that it belongs to. (The sqlite3 program does not enforce foreign keys unless told to, and REPLACE deletes
+-- rows without running the triggers that delete their dependent rows.) The library turns triggers off: it
+-- enforces the foreign keys and checks all JSON itself. (CHECK constraints would not work: with
+-- trusted_schema off, SQLite 3.38 to 3.41 refuse a schema that uses json_valid in one.)
 CREATE TRIGGER guard_apps_insert BEFORE INSERT ON apps
 WHEN EXISTS (SELECT 1 FROM apps WHERE id = NEW.id OR name = NEW.name)
 BEGIN
@@ -397,8 +401,8 @@ BEGIN
     DELETE FROM artifact_chunks WHERE position BETWEEN OLD.id << 20 AND OLD.id << 20 | 1048575;
 END;
 
--- Views for people. (The library reads the tables.) With app, user and session given, each view reads only that
--- session: the CROSS JOINs keep SQLite from starting at the other end.
+-- Views for people. (The library reads the tables.) With app, user and session given, each view reads only
+-- that session: the CROSS JOINs keep SQLite from starting at the other end.
 
 -- Every session with its state, all scopes merged: one row per key.
 CREATE VIEW merged_state AS
@@ -421,9 +425,9 @@ CROSS JOIN sessions AS s ON s.user_id = u.id
 CROSS JOIN session_state AS st ON st.session_id = s.id
 ORDER BY app, user, session, key;
 
--- Every event with its number, its time, and the names of its app, user and session. A rewind takes back the events
--- from takes_back_from to itself (unless it was taken back before them). Here and in the views below, a body in a form that
--- this version does not know is NULL.
+-- Every event with its number, its time, and the names of its app, user and session. A rewind takes back the
+-- events from takes_back_from to itself (unless it was taken back before them). Here and in the views below,
+-- a body in a form that this version does not know is NULL.
 CREATE VIEW event_log AS
 SELECT a.name AS app, u.name AS user, s.name AS session, e.position & 4294967295 AS seq,
        (SELECT coalesce(nullif(m.target_seq, 0), m.seq) FROM event_marks AS m
@@ -449,11 +453,11 @@ CROSS JOIN sessions AS s ON s.user_id = u.id
 CROSS JOIN events AS e ON e.position BETWEEN s.id << 32 AND s.id << 32 | 4294967295
 ORDER BY a.id, u.id, s.id, e.position;
 
--- Every conversation in readable form: one row per event. `text` joins the texts of its parts, `calls` shows the
--- tool calls as name(arguments), `responses` their answers as name: answer, and `changes` the changes of the state.
--- `code` has code that a model ran and its output, `files` the type and address of each image or other file,
--- `transfer` the agent that takes over, and `error` the code and message of an error. U+2400 stands for a NUL, since
--- json_extract() ends a text at one.
+-- Every conversation in readable form: one row per event. `text` joins the texts of its parts, `calls` shows
+-- the tool calls as name(arguments), `responses` their answers as name: answer, and `changes` the changes of
+-- the state. `code` has code that a model ran and its output, `files` the type and address of each image or
+-- other file, `transfer` the agent that takes over, and `error` the code and message of an error. U+2400
+-- stands for a NUL, since json_extract() ends a text at one.
 CREATE VIEW transcript AS
 SELECT log.app, log.user, log.session, log.seq, log.time, log.author,
        (SELECT group_concat(json_extract(p.value, '$.text'), '')
@@ -503,9 +507,9 @@ FROM (SELECT *,
                  replace(replace(replace(body, '\\', char(1)), '\u0000', char(9216)), char(1), '\\')) AS shown
       FROM event_log) AS log;
 
--- Every tool call: one row per call, with its arguments, its answer (NULL if none yet) and the seconds between them.
--- A response with an id answers the last call before it with that id; the last such response counts. Calls and
--- responses without ids are matched by name, in order.
+-- Every tool call: one row per call, with its arguments, its answer (NULL if none yet) and the seconds
+-- between them. A response with an id answers the last call before it with that id; the last such response
+-- counts. Calls and responses without ids are matched by name, in order.
 CREATE VIEW tool_calls AS
 WITH parts AS (
     SELECT log.app, log.user, log.session, log.seq, log.time, log.time_us, log.author, p.key AS part,

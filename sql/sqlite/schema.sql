@@ -1,5 +1,5 @@
--- The schema that all scripts make of an empty file, without the views. `make schema` writes it. ses_open compares a file
--- with it: see lib/storage/sqlite/connection/schema_check.c.
+-- The schema that all scripts make of an empty file, without the views. `make schema` writes it. ses_open
+-- compares a file with it: see lib/storage/sqlite/connection/schema_check.c.
 
 -- table apps
 CREATE TABLE apps (

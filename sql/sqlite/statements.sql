@@ -7,18 +7,21 @@
 -- macro: THE_APP(id) = id
 -- macro: THE_CONTENT(id) = id
 --
--- The conditions of a list's filter for a session: the label ?5 with a value from ?6 to ?7, and a name from ?13 to
--- before ?14. Nothing is asked if ?5 or ?13 is NULL. (details & 4: the session has labels.)
+-- The conditions of a list's filter for a session: the label ?5 with a value from ?6 to ?7, and a name from
+-- ?13 to before ?14. Nothing is asked if ?5 or ?13 is NULL. (details & 4: the session has labels.)
 -- macro: HAS_LABEL(row) = (?5 IS NULL OR (row.details & 4 AND EXISTS (
---     SELECT 1 FROM session_labels AS l WHERE l.session_id = row.id AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7)))
+--     SELECT 1 FROM session_labels AS l WHERE l.session_id = row.id AND l.name = ?5
+--     AND l.value BETWEEN ?6 AND ?7)))
 -- macro: HAS_NAME(row) = (?13 IS NULL OR (row.name >= ?13 AND row.name < ?14))
 --
 -- Sessions, how far their use of tokens has come, and (if `named` is not 0) the names of their owners:
--- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.base_seq, d.seq,
+-- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq,
+--     row.base_seq, d.seq,
 --     d.epoch, row.name, u.name, a.name
 -- macro: USAGE_JOINS(named) = LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = 'usage2'
 --     LEFT JOIN users AS u ON u.id = s.user_id AND named LEFT JOIN apps AS a ON a.id = s.app_id AND named
--- macro: USAGE_FILTER(row) = row.id > ?8 AND row.event_count > 0 AND row.updated_us >= ?3 AND row.updated_us < ?4
+-- macro: USAGE_FILTER(row) = row.id > ?8 AND row.event_count > 0 AND row.updated_us >= ?3
+--     AND row.updated_us < ?4
 --     AND (?10 IS NULL OR (row.name >= ?10 AND row.name < ?11)) AND HAS_LABEL(row)
 --
 -- The sums of calls in a row:
@@ -38,14 +41,15 @@ BEGIN;
 
 -- name: features_unknown
 SELECT name, needs FROM features
-WHERE name >= '' AND name <> 'families' AND NOT (name GLOB 'search*' AND trim(substr(name, 7), '0123456789') = '');
+WHERE name >= '' AND name <> 'families' AND NOT (name GLOB 'search*'
+                                                 AND trim(substr(name, 7), '0123456789') = '');
 
 -- name: app_add
 INSERT INTO apps (name) VALUES (?1) ON CONFLICT DO NOTHING;
 
--- A damaged index can lead to a wrong row. So a row found by an index is checked in the table too: a last column says
--- whether it is the requested row, or a row of NULLs is returned if it is not. (The plus keeps a condition out of the
--- search.)
+-- A damaged index can lead to a wrong row. So a row found by an index is checked in the table too: a last
+-- column says whether it is the requested row, or a row of NULLs is returned if it is not. (The plus keeps a
+-- condition out of the search.)
 
 -- name: app_find
 SELECT a.id, b.name IS ?1 FROM apps AS a LEFT JOIN apps AS b ON b.id = a.id WHERE a.name = ?1;
@@ -69,8 +73,8 @@ SELECT id, name FROM apps WHERE name >= ?2 AND name IS NOT ?3 ORDER BY name LIMI
 -- name: users_named
 SELECT id, name FROM users WHERE app_id = ?1 AND name >= ?2 AND name IS NOT ?3 ORDER BY name LIMIT ?4;
 
--- Row 1 is the only row; any other row is damage. The last parameter is the user, for engines with a floor per group of
--- users.
+-- Row 1 is the only row; any other row is damage. The last parameter is the user, for engines with a floor
+-- per group of users.
 
 -- name: version_floor
 SELECT iif(id = 1 AND typeof(floor) = 'integer', floor, -1) FROM version_floor WHERE id >= 1 AND ?1 > 0;
@@ -90,7 +94,8 @@ SELECT l.session_id, l.name, l.value, l.app_id
 FROM temp.seslite_owners(?1) AS o CROSS JOIN session_labels AS l ON l.session_id = o.id
 ORDER BY o.rowid;
 
--- The same for one session, with the row of its details first, which has no label, and the labels by their names.
+-- The same for one session, with the row of its details first, which has no label, and the labels by their
+-- names.
 
 -- name: details_of_session
 SELECT session_id, parent_user, parent_session, parent_seq, title, NULL AS name, NULL AS value, NULL AS app_id
@@ -114,7 +119,8 @@ FROM sessions AS s LEFT JOIN users AS u ON u.id = s.user_id LEFT JOIN apps AS a 
 WHERE s.id = ?1;
 
 -- name: session_by_id
-SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, expires_us, base_seq, details
+SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, expires_us,
+    base_seq, details
 FROM sessions WHERE id = ?1;
 
 -- name: session_delete
@@ -123,15 +129,16 @@ DELETE FROM sessions WHERE id = ?1;
 -- For followers.
 
 -- name: sessions_by_name
-SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, expires_us, base_seq, details,
-       name
+SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, expires_us,
+       base_seq, details, name
 FROM sessions WHERE user_id = ?1 AND name > ?2 ORDER BY name;
 
 -- A sum of parts of 32 bits cannot overflow.
 
 -- name: user_versions
 SELECT max(s.id), count(s.id), sum(s.version & 4294967295)
-FROM apps AS a CROSS JOIN users AS u ON u.app_id = a.id AND u.name = ?2 CROSS JOIN sessions AS s ON s.user_id = u.id
+FROM apps AS a CROSS JOIN users AS u ON u.app_id = a.id AND u.name = ?2
+    CROSS JOIN sessions AS s ON s.user_id = u.id
 WHERE a.name = ?1;
 
 -- This number changes when another connection commits.
@@ -145,7 +152,8 @@ PRAGMA data_version;
 SELECT id FROM sessions INDEXED BY sessions_by_app WHERE app_id = ?1 LIMIT ?2;
 
 -- name: sessions_expired
-SELECT id FROM sessions INDEXED BY sessions_by_expiry WHERE app_id = ?1 AND expires_us <= ?3 ORDER BY expires_us LIMIT ?2;
+SELECT id FROM sessions INDEXED BY sessions_by_expiry WHERE app_id = ?1 AND expires_us <= ?3
+    ORDER BY expires_us LIMIT ?2;
 
 -- The update time of a session is at most an hour after its last write; otherwise it is in the other index.
 
@@ -233,7 +241,8 @@ CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_i
 
 -- name: list_user_newest
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
-FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity CROSS JOIN sessions AS c ON c.id = i.id
+FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity
+      CROSS JOIN sessions AS c ON c.id = i.id
       WHERE i.user_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us < ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
         AND HAS_NAME(c)
@@ -246,7 +255,8 @@ CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_i
 
 -- name: list_user_oldest
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
-FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity CROSS JOIN sessions AS c ON c.id = i.id
+FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity
+      CROSS JOIN sessions AS c ON c.id = i.id
       WHERE i.user_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us > ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
         AND HAS_NAME(c)
@@ -356,20 +366,22 @@ WHERE token = ?1 AND +session_id = ?2;
 -- name: lease_replace
 DELETE FROM session_leases WHERE token = ?1 AND +session_id = ?2;
 
--- ?11 is the id if it may be in the index as text although its hash is free. If it is, the insert conflicts with that
--- row.
+-- ?11 is the id if it may be in the index as text although its hash is free. If it is, the insert conflicts
+-- with that row.
 
 -- name: event_add
-INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, branch, time_us, high_us, body)
+INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, branch, time_us,
+                    high_us, body)
 VALUES ((?1 << 32) + ?2, ?1,
-        iif(?11 IS NULL, ?10, coalesce((SELECT id_key FROM events WHERE session_id = ?1 AND id_key = ?11), ?10)),
-        ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+        iif(?11 IS NULL, ?10, coalesce((SELECT id_key FROM events WHERE session_id = ?1 AND id_key = ?11),
+        ?10)), ?3, ?4, ?5, ?6, ?7, ?8, ?9)
 ON CONFLICT DO NOTHING;
 
 -- The event with a new body, in which its ids are at ?3 and ?4.
 
 -- name: event_replace
-UPDATE events SET id_at = ?3, invocation_at = ?4, body = ?5 WHERE position = (?1 << 32) + ?2 AND +session_id = ?1;
+UPDATE events SET id_at = ?3, invocation_at = ?4, body = ?5 WHERE position = (?1 << 32) + ?2
+    AND +session_id = ?1;
 
 -- The sessions of the app ?1 that have the number of origin of the session ?2, and that which the user ?3
 -- has by the name ?4: with the names of what they were forked from, and the last number taken from there.
@@ -403,12 +415,14 @@ WHERE s.app_id = ?1 AND d.origin IN (
     WHERE own.user_id = ?2 AND o.origin IS NOT NULL);
 
 -- name: event_marks_backward
-SELECT session_id, seq, kind, target_seq FROM event_marks WHERE session_id = ?1 AND seq <= ?2 ORDER BY seq DESC;
+SELECT session_id, seq, kind, target_seq FROM event_marks WHERE session_id = ?1 AND seq <= ?2
+    ORDER BY seq DESC;
 
 -- Copies of a session's rows for a fork.
 
 -- name: events_copy
-INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, branch, time_us, high_us, body)
+INSERT INTO events (position, session_id, id_key, id_at, invocation_at, author, branch, time_us,
+                    high_us, body)
 SELECT position + ((?2 - ?1) << 32), ?2, id_key, id_at, invocation_at, author, branch, time_us, high_us, body
 FROM events WHERE position BETWEEN (?1 << 32) AND (?1 << 32) + ?3 AND +session_id = ?1 ORDER BY position;
 
@@ -421,15 +435,18 @@ ON CONFLICT DO UPDATE SET origin = coalesce(origin, excluded.origin);
 -- The number of the first event of ?1 in which the log of ?2 differs.
 
 -- name: event_unlike
-SELECT a.position - (?1 << 32) FROM events AS a LEFT JOIN events AS b ON b.position = a.position + ((?2 - ?1) << 32)
-WHERE a.position BETWEEN (?1 << 32) AND (?1 << 32) + 4294967295 AND b.body IS NOT a.body ORDER BY a.position LIMIT 1;
+SELECT a.position - (?1 << 32) FROM events AS a
+    LEFT JOIN events AS b ON b.position = a.position + ((?2 - ?1) << 32)
+WHERE a.position BETWEEN (?1 << 32) AND (?1 << 32) + 4294967295 AND b.body IS NOT a.body
+    ORDER BY a.position LIMIT 1;
 
 -- The event with id ?2, or one with its hash ?3.
 
 -- name: event_by_id
 SELECT position, id_at, invocation_at, author, branch, time_us, high_us, body
 FROM events
-WHERE session_id = ?1 AND id_key = coalesce((SELECT id_key FROM events WHERE session_id = ?1 AND id_key = ?2), ?3);
+WHERE session_id = ?1 AND id_key = coalesce((SELECT id_key FROM events WHERE session_id = ?1 AND id_key = ?2),
+                                            ?3);
 
 -- The events of a session with numbers from ?2 to ?3, and their positions.
 
@@ -472,8 +489,8 @@ FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 ORDER BY 
 -- name: events_delete
 DELETE FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 AND +session_id = ?1;
 
--- Rows left of a session or a user after the deletion of its rows: none in a sound file. In a damaged file, rows stored
--- as another's, which the foreign keys would delete too.
+-- Rows left of a session or a user after the deletion of its rows: none in a sound file. In a damaged file,
+-- rows stored as another's, which the foreign keys would delete too.
 
 -- name: session_left
 SELECT 1 FROM events WHERE position BETWEEN (?1 << 32) AND (?1 << 32) + 4294967295
@@ -499,9 +516,9 @@ UNION ALL SELECT 1 FROM sessions WHERE app_id = ?1;
 SELECT position & 1048575, bytes FROM artifact_chunks
 WHERE position BETWEEN (?1 << 20) + ?2 AND (?1 << 20) + 1048575 ORDER BY position LIMIT ?3;
 
--- Artifacts. A row of an index that leads to another's contents must not show them, so each statement that reads
--- contents compares their user. ?4 is the version, or the highest number for the newest one. The last column is an address, if
--- it is no longer than one that leads to an artifact can be.
+-- Artifacts. A row of an index that leads to another's contents must not show them, so each statement that
+-- reads contents compares their user. ?4 is the version, or the highest number for the newest one. The last
+-- column is an address, if it is no longer than one that leads to an artifact can be.
 
 -- name: artifact_find
 SELECT ARTIFACT_COLUMNS(),
@@ -523,13 +540,14 @@ WITH RECURSIVE n (name, rest) AS (
 SELECT ARTIFACT_COLUMNS()
 FROM n
 CROSS JOIN artifacts AS f ON f.user_id = ?1 AND f.session = ?2 AND f.name = n.name
-    AND f.version = (SELECT v.version FROM artifacts AS v WHERE v.user_id = ?1 AND v.session = ?2 AND v.name = n.name
+    AND f.version = (SELECT v.version FROM artifacts AS v WHERE v.user_id = ?1 AND v.session = ?2
+                     AND v.name = n.name
                      ORDER BY v.version DESC LIMIT 1)
 LEFT JOIN artifact_contents AS c ON c.id = f.content_id AND c.user_id = f.user_id
 LIMIT ?4;
 
--- Before the versions of a name, all of a session, or all that one took over from another, are removed or added, their
--- contents get as many uses less or more. Without a name (NULL) all names count.
+-- Before the versions of a name, all of a session, or all that one took over from another, are removed or
+-- added, their contents get as many uses less or more. Without a name (NULL) all names count.
 
 -- name: contents_use
 UPDATE artifact_contents SET uses = uses + ?4 * n.count
@@ -537,7 +555,8 @@ FROM (SELECT f.content_id, count(*) AS count FROM artifacts AS f
       WHERE f.user_id = ?1 AND f.session = ?2 AND f.name = coalesce(?3, f.name) GROUP BY f.content_id) AS n
 WHERE artifact_contents.id = n.content_id AND artifact_contents.user_id = ?1;
 
--- An artifact of the session ?2, with the name ?4 if there is one, that the session ?3 lacks, or has in another way.
+-- An artifact of the session ?2, with the name ?4 if there is one, that the session ?3 lacks, or has in
+-- another way.
 
 -- name: artifact_unlike
 SELECT a.version
@@ -545,7 +564,8 @@ FROM artifacts AS a
 LEFT JOIN artifacts AS b ON b.user_id = ?1 AND b.session = ?3 AND b.name = a.name AND b.version = a.version
 WHERE a.user_id = ?1 AND a.session = ?2 AND a.name = coalesce(?4, a.name)
     AND (b.name IS NULL OR b.created_us <> a.created_us OR b.kind <> a.kind OR b.mime_type IS NOT a.mime_type
-         OR b.display_name IS NOT a.display_name OR b.metadata IS NOT a.metadata OR b.content_id <> a.content_id)
+         OR b.display_name IS NOT a.display_name OR b.metadata IS NOT a.metadata
+             OR b.content_id <> a.content_id)
 LIMIT 1;
 
 -- name: content_add
@@ -556,7 +576,8 @@ INSERT INTO artifact_chunks (position, bytes) VALUES ((?1 << 20) + ?2, ?3);
 
 -- name: chunks_copy
 INSERT INTO artifact_chunks (position, bytes)
-SELECT (?2 << 20) + (position & 1048575), bytes FROM artifact_chunks WHERE position BETWEEN ?1 << 20 AND (?1 << 20) + 1048575;
+SELECT (?2 << 20) + (position & 1048575), bytes FROM artifact_chunks
+    WHERE position BETWEEN ?1 << 20 AND (?1 << 20) + 1048575;
 
 -- A row of NULLs: the content is there, but no such chunk.
 
@@ -593,13 +614,15 @@ SELECT sql FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type <> 'trigge
 -- As behind_any, of an app, a user or a session.
 
 -- name: behind_app
-SELECT s.id FROM sessions AS s INDEXED BY sessions_by_app LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = ?4
+SELECT s.id FROM sessions AS s INDEXED BY sessions_by_app LEFT JOIN derived AS d ON d.session_id = s.id
+    AND d.what = ?4
 WHERE s.app_id = ?3 AND s.id > ?1 AND s.event_count > 0
   AND (coalesce(d.seq, 0) < s.last_seq OR d.epoch <> s.version - s.last_seq)
 ORDER BY s.id LIMIT ?2;
 
 -- name: behind_user
-SELECT s.id FROM sessions AS s INDEXED BY sessions_by_user LEFT JOIN derived AS d ON d.session_id = s.id AND d.what = ?4
+SELECT s.id FROM sessions AS s INDEXED BY sessions_by_user LEFT JOIN derived AS d ON d.session_id = s.id
+    AND d.what = ?4
 WHERE s.user_id = ?3 AND s.id > ?1 AND s.event_count > 0
   AND (coalesce(d.seq, 0) < s.last_seq OR d.epoch <> s.version - s.last_seq)
 ORDER BY s.id LIMIT ?2;
@@ -610,11 +633,12 @@ WHERE s.id = ?3 AND s.id > ?1 AND s.event_count > 0
   AND (coalesce(d.seq, 0) < s.last_seq OR d.epoch <> s.version - s.last_seq)
 LIMIT ?2;
 
--- The index of words for searches, which is made on demand. Each row has the words of an event, and marks of its owners. FTS5
--- writes the distance between the row ids in which a word is, and events have positions that are far apart. So search_places
--- gives an id to each eight numbers of a session that follow each other, and the row id is eight times that, plus the place
--- among these. FTS5 keeps no text: it must be told the words of a row that is removed. (A word of this index is what lies
--- between two blanks: the library has folded it.)
+-- The index of words for searches, which is made on demand. Each row has the words of an event, and marks of
+-- its owners. FTS5 writes the distance between the row ids in which a word is, and events have positions that
+-- are far apart. So search_places gives an id to each eight numbers of a session that follow each other, and
+-- the row id is eight times that, plus the place among these. FTS5 keeps no text: it must be told the words
+-- of a row that is removed. (A word of this index is what lies between two blanks: the library has folded
+-- it.)
 --
 -- `search` is the first number of its rules, and another has it after that: search2. An index that another
 -- number has made is not used.
@@ -658,7 +682,7 @@ INSERT INTO search_words (search_words, rank) VALUES ('merge', 0);
 -- name: place_add
 INSERT INTO search_places (session_id, first_seq) VALUES (?1, ((?2 - 1) & ~7) + 1) ON CONFLICT DO NOTHING;
 
--- Is there one for numbers above ?2?
+-- Finds one for numbers above ?2.
 
 -- name: place_after
 SELECT 1 FROM search_places WHERE session_id = ?1 AND first_seq > ?2 LIMIT 1;
@@ -668,7 +692,8 @@ SELECT 1 FROM search_places WHERE session_id = ?1 AND first_seq > ?2 LIMIT 1;
 -- name: places_remove
 DELETE FROM search_places WHERE session_id = ?1 AND first_seq BETWEEN ?2 AND ?3 - 7;
 
--- An id that another program has put there, and that is too large for a row id of eight times it, is no place.
+-- An id that another program has put there, and that is too large for a row id of eight times it, is no
+-- place.
 
 -- name: words_add
 INSERT INTO search_words (rowid, words)
@@ -680,10 +705,11 @@ INSERT INTO search_words (search_words, rowid, words)
 SELECT 'delete', id * 8 + ((?2 - 1) & 7), ?4 || ' ' || ?3 FROM search_places
 WHERE session_id = ?1 AND first_seq = ((?2 - 1) & ~7) + 1 AND id >> 60 = 0;
 
--- First a row with the number of events that the index finds for ?1, at most ?2. If they are fewer, then those in sessions
--- that were updated from ?3 to before ?4, with the label ?5 (if it is not NULL) and a value from ?6 to ?7, and with a name from
--- ?13 to before ?14 (unless they are NULL). They come in the order of a list, the newest first, and begin after a place (unless
--- it is NULL): event ?11 of the session with the name ?9 of the user ?10, which had the time ?8. At most ?12 of them.
+-- First a row with the number of events that the index finds for ?1, at most ?2. If they are fewer, then
+-- those in sessions that were updated from ?3 to before ?4, with the label ?5 (if it is not NULL) and a value
+-- from ?6 to ?7, and with a name from ?13 to before ?14 (unless they are NULL). They come in the order of a
+-- list, the newest first, and begin after a place (unless it is NULL): event ?11 of the session with the name
+-- ?9 of the user ?10, which had the time ?8. At most ?12 of them.
 
 -- name: words_found
 WITH found AS MATERIALIZED (
@@ -691,7 +717,8 @@ WITH found AS MATERIALIZED (
 ), placed AS (
     SELECT s.id AS session_id, p.first_seq + (f.id & 7) AS seq, s.name, s.user_id, s.app_id,
            iif(s.user_id = ?10 AND s.name = ?9, ?8, s.updated_us) AS updated_us
-    FROM found AS f CROSS JOIN search_places AS p ON p.id = f.id >> 3 CROSS JOIN sessions AS s ON s.id = p.session_id
+    FROM found AS f CROSS JOIN search_places AS p ON p.id = f.id >> 3
+        CROSS JOIN sessions AS s ON s.id = p.session_id
     WHERE (SELECT count(*) FROM found) < ?2 AND s.updated_us >= ?3 AND s.updated_us < ?4 AND HAS_NAME(s)
       AND HAS_LABEL(s)
       AND (?8 IS NULL OR CASE
@@ -702,8 +729,8 @@ WITH found AS MATERIALIZED (
     ORDER BY updated_us DESC, s.name, s.user_id, seq DESC LIMIT ?12
 )
 SELECT session_id, seq, name, user_name, user_id, updated_us, app_id, count
-FROM (SELECT NULL AS session_id, NULL AS seq, NULL AS name, NULL AS user_name, NULL AS user_id, NULL AS updated_us,
-             NULL AS app_id, (SELECT count(*) FROM found) AS count
+FROM (SELECT NULL AS session_id, NULL AS seq, NULL AS name, NULL AS user_name, NULL AS user_id,
+             NULL AS updated_us, NULL AS app_id, (SELECT count(*) FROM found) AS count
       UNION ALL
       SELECT p.session_id, p.seq, p.name, u.name, p.user_id, p.updated_us, p.app_id, NULL
       FROM placed AS p CROSS JOIN users AS u ON u.id = p.user_id)
