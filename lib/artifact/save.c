@@ -1,7 +1,6 @@
 /* Saves an artifact by itself, and deletes one. */
 #include "artifact/artifact.h"
 #include "base/error.h"
-#include "session/sql/delete.h"
 
 struct saving {
     const struct artifact_call *call;

@@ -92,6 +92,28 @@ int ses__check_event_size(const ses_store *store, size_t len, size_t limit, ses_
     return len <= limit ? SES_OK : ses__error_set(error, SES_LIMIT, TOO_LONG_EVENT, store->max_event_bytes);
 }
 
+int ses__delete_options_take(ses_store *store, const ses_delete_options *given, ses_delete_options *own,
+                             struct erasure *erasure, ses_error *error)
+{
+    const int code = ses__take_flagged(own, sizeof *own, given, SES_SECURE, "delete options", error);
+
+    erasure->secure = (own->flags & SES_SECURE) != 0;
+    erasure->limits = LIMITS_OF(store, *own);
+    return code == SES_OK ? ses__receipt_begin(own->erased, erasure, error) : code;
+}
+
+int ses__receipt_begin(ses_erased *erased, struct erasure *erasure, ses_error *error)
+{
+    erasure->counts = erased != NULL;
+    return erased ? ses__check_size(erased, "erased", error) : SES_OK;
+}
+
+void ses__receipt_end(ses_erased *erased, const struct erasure *erasure)
+{
+    if (erased)
+        ses__give_output(erased, &erasure->erased, sizeof erasure->erased);
+}
+
 /* --------------------------------------------------------------------------------------- life of a store */
 
 static int refuse_closed_store(const ses_store *store, ses_error *error)

@@ -71,10 +71,13 @@ SESLITE_PRIVATE void ses__store_release(ses_store *store);
 SESLITE_PRIVATE int ses__take_call_options(ses_store *store, const ses_call_options *options,
                                            struct limits *limits, ses_error *error);
 
-/* The receipt that a call was asked for: checks the caller's struct, which may be NULL, before the call does
- * anything. */
+/* Checks the options of a call that deletes, and fills the erasure from them. `own->erased` is the receipt. */
+SESLITE_PRIVATE int ses__delete_options_take(ses_store *store, const ses_delete_options *given,
+                                             ses_delete_options *own, struct erasure *erasure,
+                                             ses_error *error);
+/* Checks the caller's struct for a receipt, which may be NULL, before the call does anything. */
 SESLITE_PRIVATE int ses__receipt_begin(ses_erased *erased, struct erasure *erasure, ses_error *error);
-/* Fills it after the call. */
+/* Fills the receipt after the call. */
 SESLITE_PRIVATE void ses__receipt_end(ses_erased *erased, const struct erasure *erasure);
 
 struct event_draft;

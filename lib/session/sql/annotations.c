@@ -11,10 +11,10 @@ struct annotation {
     struct annotating change;
     /* out */
     struct session_row row;
-    struct annotations annotations; /* as they are then; to be freed in any case */
+    struct annotations annotations; /* after the change; to be freed in any case */
 };
 
-/* All that is there is read, whatever the row says is. */
+/* The row as one with a title and labels: they are read even if the row says that there are none. */
 static struct session_row with_all_details(const struct session_row *row)
 {
     struct session_row all = *row;
@@ -41,26 +41,22 @@ static int find_annotated(struct db *db, struct annotation *own, struct annotati
     return code == SES_OK ? ses__details_of_take(&asked, &described) : code;
 }
 
-static int annotate_found(struct db *db, struct annotation *own, const struct annotations *before,
-                          ses_error *error)
-{
-    struct annotated now = {.has_title = before->title != NULL};
-
-    for (size_t i = 0; i < before->label_count; i++)
-        now.other_labels += !ses__annotating_names(&own->change, ses__span_of(before->labels[i].name));
-    int code = ses__details_annotate(db, &own->row, &own->change, &now, error);
-    return code == SES_OK ? ses__annotations_change(&own->annotations, before, &own->change, error) : code;
-}
-
 static int run_annotation(struct db *db, void *context, ses_error *error)
 {
     struct annotation *own = context;
+    struct annotated now = {.has_title = false};
     struct annotations before;
 
     ses__annotations_init(&before, db->allocator);
     int code = find_annotated(db, own, &before, error);
+    if (code == SES_OK) {
+        now.has_title = before.title != NULL;
+        for (size_t i = 0; i < before.label_count; i++)
+            now.other_labels += !ses__annotating_names(&own->change, ses__span_of(before.labels[i].name));
+        code = ses__details_annotate(db, &own->row, &own->change, &now, error);
+    }
     if (code == SES_OK)
-        code = annotate_found(db, own, &before, error);
+        code = ses__annotations_change(&own->annotations, &before, &own->change, error);
     ses__annotations_free(&before);
     return code;
 }

@@ -24,9 +24,9 @@ struct catch_up {
  * meanwhile. It also ends when another connection drops the feature. */
 SESLITE_PRIVATE int ses__catch_up(struct catch_up *own, ses_error *error);
 
-/* ---- keep.c: the calls that make a feature, bring it up to date, or drop it */
 enum keeping { KEEP_REBUILD = 1, KEEP_DROP = 2 };
-/* `flags` are KEEP_*. It works whatever is damaged in the feature. Sets `total`, too. */
+/* Makes the feature and brings it up to date; with flags (KEEP_*) makes it anew, or drops it. It works whatever
+ * is damaged in the feature. Sets `total`, too. */
 SESLITE_PRIVATE int ses__feature_keep(struct catch_up *own, unsigned flags, ses_error *error);
 
 #endif

@@ -1,31 +1,19 @@
 /* Deletes sessions, users and apps. */
-#include "session/sql/delete.h"
-
 #include "base/error.h"
 #include "session/followers.h"
 #include "storage/sql/session/family.h"
 
-int ses__delete_options_take(ses_store *store, const ses_delete_options *given, ses_delete_options *own,
-                             struct erasure *erasure, ses_error *error)
-{
-    const int code = ses__take_flagged(own, sizeof *own, given, SES_SECURE, "delete options", error);
-
-    erasure->secure = (own->flags & SES_SECURE) != 0;
-    erasure->limits = LIMITS_OF(store, *own);
-    return code == SES_OK ? ses__receipt_begin(own->erased, erasure, error) : code;
-}
-
 struct deletion {
-    ses_key key; /* without a session: of all of the user's; without a user: of all of the app's */
+    ses_key key; /* without a session: all of the user's; without a user: all of the app's */
     struct erasure erasure;
-    int64_t limit; /* of sessions of an app */
+    int64_t limit; /* sessions of an app in a call */
     /* out */
     int64_t sessions;
     int64_t state_keys;
-    bool more; /* of an app: it is not all deleted yet */
+    bool more; /* a part of the app is left */
 };
 
-/* A session that was deleted before has no number of origin by which its copies are known. */
+/* Without the session's number of origin, its copies cannot be found. */
 static int end_without_any(struct db *db)
 {
     if (db->erased)
@@ -67,32 +55,24 @@ static int run_delete_user(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? ses__user_remove(db, &user, &own->sessions, &own->state_keys, error) : code;
 }
 
-/* A step deletes so many users at most, who have no sessions any more. */
-enum { USERS_IN_STEP = 1000 };
+enum { USERS_IN_STEP = 1000 }; /* deletes at most this many */
 
-/* The first user of the app; 0: none is left. */
-static int first_user(struct db *db, int64_t app_id, int64_t *id, ses_error *error)
-{
-    static const struct span any = {"", 0};
-    struct name_rows rows;
-
-    ses__name_rows_open(&rows, db, app_id, any, any, 1, error);
-    if (!ses__name_rows_next(&rows, id))
-        *id = 0;
-    return ses__query_end(&rows.query);
-}
-
+/* Deletes users, who have no sessions any more. */
 static int delete_users_of_app(struct db *db, int64_t app_id, bool *more, ses_error *error)
 {
-    struct user_row user = {.id = 1, .app_id = app_id};
+    static const struct span any = {"", 0};
+    struct user_row user = {.app_id = app_id};
     int64_t sessions = 0;
     int64_t keys = 0;
     int code = SES_OK;
 
     *more = false;
     for (int i = 0; i < USERS_IN_STEP && code == SES_OK; i++) {
-        code = first_user(db, app_id, &user.id, error);
-        if (code != SES_OK || user.id == 0)
+        struct name_rows rows;
+        ses__name_rows_open(&rows, db, app_id, any, any, 1, error);
+        const bool found = ses__name_rows_next(&rows, &user.id);
+        code = ses__query_end(&rows.query);
+        if (code != SES_OK || !found)
             return code;
         code = ses__user_remove(db, &user, &sessions, &keys, error);
     }

@@ -19,20 +19,7 @@ struct event_reading {
     size_t len;
 };
 
-static int keep_event(struct event_reading *reading, const struct session_row *session,
-                      const struct event_row *event, ses_error *error)
-{
-    if (event->seq > session->last_seq || event->seq <= session->base_seq)
-        return ses__error_set(error, SES_CORRUPT,
-                              "event %lld of session number %lld is not between its first and its last event",
-                              (long long)event->seq, (long long)session->id);
-    reading->seq = event->seq;
-    reading->len = event->body.len;
-    reading->json = ses__memory_text_of(reading->allocator, event->body);
-    return reading->json ? SES_OK : ses__error_nomem(error);
-}
-
-/* The job. On a server the event is asked for together with the session, whose number is not known then. */
+/* The job. It queries the event together with the session, whose number is not known then on a server. */
 static int run_event_reading(struct db *db, void *context, ses_error *error)
 {
     struct event_reading *reading = context;
@@ -51,23 +38,36 @@ static int run_event_reading(struct db *db, void *context, ses_error *error)
         code = ses__session_take(&session, &reading->session, &row);
     if (code != SES_OK)
         return code;
-    if (ses__event_rows_next(&rows, &event))
-        ses__query_keep(&rows.query, keep_event(reading, &row, &event, error));
+    if (ses__event_rows_next(&rows, &event)) {
+        reading->seq = event.seq;
+        reading->len = event.body.len;
+        if (event.seq > row.last_seq || event.seq <= row.base_seq)
+            code = ses__error_set(
+                error, SES_CORRUPT,
+                "event %lld of session number %lld is not between its first and its last event",
+                (long long)event.seq, (long long)row.id);
+        else if (!(reading->json = ses__memory_text_of(reading->allocator, event.body)))
+            code = ses__error_nomem(error);
+        ses__query_keep(&rows.query, code);
+    }
     return ses__event_rows_close(&rows);
 }
 
-static int read_event(ses_store *store, const ses_key *key, const char *id, const struct limits *limits,
+static int read_event(ses_store *store, const ses_key *key, const char *id, const ses_call_options *options,
                       int64_t *seq, char **json, size_t *len, ses_error *error)
 {
     struct event_reading reading = {.session = {key, NULL}, .allocator = &store->allocator, .json = NULL};
-    int code = ses__check_key(key, error);
+    struct limits limits;
+    int code = ses__take_call_options(store, options, &limits, error);
 
+    if (code == SES_OK)
+        code = ses__check_key(key, error);
     if (code == SES_OK)
         code = ses__check_id(id, "event", error);
     if (code != SES_OK)
         return code;
     reading.id = (struct span){id, strlen(id)};
-    code = ses__run_within(store->storage, limits, TO_READ, run_event_reading, &reading, error);
+    code = ses__run_within(store->storage, &limits, TO_READ, run_event_reading, &reading, error);
     if (code == SES_OK && reading.json && seq)
         *seq = reading.seq;
     return ses__give_json(code, reading.json, reading.len, json, len);
@@ -78,13 +78,8 @@ int ses_event_get_by_key(ses_store *store, const ses_key *key, const char *id,
                          ses_error *error)
 {
     int code = ses__store_begin_giving(store, json, "json", error);
-    if (code != SES_OK)
-        return code;
-    struct limits limits;
-    code = ses__take_call_options(store, options, &limits, error);
-    if (code == SES_OK)
-        code = read_event(store, key, id, &limits, seq, json, len, error);
-    return ses__store_end(store, code);
+    return code == SES_OK ? ses__store_end(store, read_event(store, key, id, options, seq, json, len, error))
+                          : code;
 }
 
 /* ------------------------------------------------------------------------------------------- the number */

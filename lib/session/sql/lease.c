@@ -10,21 +10,6 @@
 
 static const int64_t DEFAULT_LEASE_US = 60000000;
 
-static int check_owner(const char *owner, ses_error *error)
-{
-    int code = ses__check_argument(owner, "owner", error);
-    const size_t len = code == SES_OK ? strnlen(owner, LEASE_OWNER_MAX + 1) : 0;
-
-    if (code != SES_OK)
-        return code;
-    if (len == 0 || len > LEASE_OWNER_MAX)
-        return ses__error_set(error, SES_INVALID, "the owner's name is %s; it must have 1 to %d bytes",
-                              len == 0 ? "empty" : "too long", LEASE_OWNER_MAX);
-    return ses__utf8_valid(owner, len)
-               ? SES_OK
-               : ses__error_set(error, SES_INVALID, "the owner's name is not valid UTF-8");
-}
-
 static int check_token(int64_t token, ses_error *error)
 {
     return token > 0
@@ -45,13 +30,12 @@ static int take_lease_options(const ses_lease_options *given, ses_lease_options 
 
 /* ------------------------------------------------------------------------------------------- an attempt */
 
-/* For so long a waiter has precedence, if it has registered. */
-static const int64_t PRECEDENCE_US = 1000000;
+static const int64_t PRECEDENCE_US = 1000000; /* of a waiter, once it has registered */
 
 enum lease_attempt {
-    LEASE_TAKE,     /* if nobody else has it, or has precedence */
-    LEASE_REGISTER, /* the same; where it cannot be taken, the owner gets precedence unless another has it */
-    LEASE_EXTEND,   /* only if it is the owner's already */
+    LEASE_TAKE,     /* takes the lease if nobody else has it, or has precedence */
+    LEASE_REGISTER, /* otherwise also gives the owner precedence, unless another has it */
+    LEASE_EXTEND,   /* takes the lease only if the owner has it already */
     LEASE_GIVE_UP   /* takes nothing: ends the owner's precedence */
 };
 
@@ -96,26 +80,8 @@ static void set_precedence(struct lease_row *row, const char *owner, int64_t unt
     row->next_until_us = until_us;
 }
 
-static bool is_held(const struct lease_row *row, int64_t now_us)
-{
-    return row->until_us != 0 && row->until_us > now_us; /* released: 0, whatever the clock shows */
-}
-
-/* Clocks are read before the lock is waited for, so that they may seem to go back by so much. */
+/* A call reads the clock before it waits for the lock, so that the clock may seem to go back by this much. */
 static const int64_t CLOCK_SLACK_US = 1000000;
-
-/* A lease that was taken in the future shows that the clock was set back. It then lasts for its duration from
- * now on, and not until the clock is there again. */
-static bool follow_clock_back(struct lease_row *row, int64_t now_us)
-{
-    const int64_t duration_us = row->until_us - row->taken_us;
-
-    if (row->until_us == 0 || row->taken_us - now_us <= CLOCK_SLACK_US)
-        return false;
-    row->taken_us = now_us;
-    row->until_us = lease_end(now_us, duration_us);
-    return true;
-}
 
 /* For how long somebody still has precedence: 0 if it is for longer than it is given, as when the clock was
  * set back. */
@@ -125,48 +91,38 @@ static int64_t precedence_left(const struct lease_row *row, int64_t now_us)
     return left > 0 && left <= PRECEDENCE_US ? left : 0;
 }
 
-/* True if another than the owner has precedence. */
-static bool others_are_next(const struct lease_row *row, const struct taking *taking)
-{
-    return precedence_left(row, taking->now_us) > 0 && strcmp(row->next_owner, taking->owner) != 0;
-}
-
-static enum lease_step refuse_attempt(struct taking *taking, struct lease_row *row)
-{
-    const bool is_next = strcmp(row->next_owner, taking->owner) == 0;
-
-    taking->held_until_us = is_held(row, taking->now_us) ? row->until_us : row->next_until_us;
-    if (taking->attempt != LEASE_REGISTER || others_are_next(row, taking))
-        return STEP_NONE;
-    taking->registered = true;
-    if (is_next && precedence_left(row, taking->now_us) > PRECEDENCE_US / 2)
-        return STEP_NONE;
-    set_precedence(row, taking->owner, taking->now_us + PRECEDENCE_US);
-    return STEP_SET;
-}
-
-static enum lease_step give_up(const struct taking *taking, struct lease_row *row)
-{
-    if (strcmp(row->next_owner, taking->owner) != 0)
-        return STEP_NONE;
-    set_precedence(row, "", 0);
-    return STEP_SET;
-}
-
+/* Decides about the attempt by a clock that was not set back. */
 static enum lease_step decide_by_clock(struct taking *taking, struct lease_row *row)
 {
+    const int64_t now_us = taking->now_us;
     const bool is_own = row->token > 0 && strcmp(row->owner, taking->owner) == 0;
-    const bool held = is_held(row, taking->now_us);
+    const bool is_next = strcmp(row->next_owner, taking->owner) == 0;
+    const int64_t left_us = precedence_left(row, now_us);
+    const bool others_are_next = left_us > 0 && !is_next;
+    const bool held =
+        row->until_us != 0 && row->until_us > now_us; /* 0: released, whatever the clock shows */
 
     taking->taken = false;
     taking->registered = false;
-    if (taking->attempt == LEASE_GIVE_UP)
-        return give_up(taking, row);
-    if (held ? !is_own : taking->attempt == LEASE_EXTEND || others_are_next(row, taking))
-        return refuse_attempt(taking, row);
+    if (taking->attempt == LEASE_GIVE_UP) {
+        if (!is_next)
+            return STEP_NONE;
+        set_precedence(row, "", 0);
+        return STEP_SET;
+    }
+    if (held ? !is_own : taking->attempt == LEASE_EXTEND || others_are_next) {
+        taking->held_until_us = held ? row->until_us : row->next_until_us;
+        if (taking->attempt != LEASE_REGISTER || others_are_next)
+            return STEP_NONE;
+        taking->registered = true;
+        if (is_next && left_us > PRECEDENCE_US / 2)
+            return STEP_NONE;
+        set_precedence(row, taking->owner, now_us + PRECEDENCE_US);
+        return STEP_SET;
+    }
     taking->taken = true;
-    row->taken_us = taking->now_us;
-    row->until_us = lease_end(taking->now_us, taking->duration_us);
+    row->taken_us = now_us;
+    row->until_us = lease_end(now_us, taking->duration_us);
     if (!held)
         set_precedence(row, "", 0);
     if (is_own)
@@ -175,12 +131,17 @@ static enum lease_step decide_by_clock(struct taking *taking, struct lease_row *
     return STEP_GIVE;
 }
 
-/* Decides about the attempt, and makes `row` what it is to be. */
+/* Decides about the attempt, and changes `row` accordingly. A lease that was taken in the future shows that the
+ * clock was set back: it then lasts for its duration from now on, and not until the clock is there again. */
 static enum lease_step decide_attempt(struct taking *taking, struct lease_row *row)
 {
-    const bool moved = follow_clock_back(row, taking->now_us);
-    const enum lease_step step = decide_by_clock(taking, row);
+    const bool moved = row->until_us != 0 && row->taken_us - taking->now_us > CLOCK_SLACK_US;
 
+    if (moved) {
+        row->until_us = lease_end(taking->now_us, row->until_us - row->taken_us);
+        row->taken_us = taking->now_us;
+    }
+    const enum lease_step step = decide_by_clock(taking, row);
     return moved && step == STEP_NONE ? STEP_SET : step;
 }
 
@@ -232,8 +193,7 @@ static int run_take(struct db *db, void *context, ses_error *error)
 static int attempt(struct taking *taking, enum lease_attempt how, ses_error *error)
 {
     struct storage *storage = taking->store->storage;
-    /* The write reports a store that is read-only. Far away, a look that nothing speaks for would be
-     * one more wait. */
+    /* The write reports a store that is read-only. On a server, an unnecessary look is one more round trip. */
     const bool looks = !storage->read_only && (taking->looks || !storage->engine->ask_last);
 
     taking->attempt = how;
@@ -259,16 +219,6 @@ static const int64_t LOOK_SOONEST_US = 1000;
 static const int64_t LOOK_LEAST_US = 5000;
 static const int64_t LOOK_MAX_US = 50000;
 static const int64_t LOOK_SPREAD_US = 10000;
-
-/* Makes an attempt, if the order of the waiters permits it. */
-static int attempt_in_order(struct taking *taking, int64_t now_us, ses_error *error)
-{
-    const bool is_first =
-        ses__lease_queue_is_first(&taking->store->leases, &taking->waiter, &taking->first_us);
-    const bool registers = now_us - taking->first_us >= PRECEDENCE_AFTER_US && now_us < taking->deadline_us;
-
-    return attempt(taking, !is_first ? LEASE_EXTEND : registers ? LEASE_REGISTER : LEASE_TAKE, error);
-}
 
 /* Returns when the first waiter looks again: about when the lease runs out, and earlier in case it is
  * released. The looks of waiters without precedence are spread, so that each has a chance. */
@@ -300,14 +250,18 @@ static int refuse_held(const struct taking *taking, int64_t now_us, ses_error *e
         key->app, key->user, key->session, (long long)taking->held_until_us, waited_ms);
 }
 
-/* Makes attempts from within the queue until one succeeds, or the time is over. */
+/* Makes attempts from within the queue until one succeeds, or the time is over. Only the first waiter may take
+ * the lease; the others can extend one that their owner has. */
 static int take_in_queue(struct taking *taking, ses_error *error)
 {
     struct lease_queue *queue = &taking->store->leases;
 
     for (bool waited = false;; waited = true) {
         const int64_t now_us = ses__clock_steady_us();
-        int code = attempt_in_order(taking, now_us, error);
+        const bool is_first = ses__lease_queue_is_first(queue, &taking->waiter, &taking->first_us);
+        const bool registers =
+            now_us - taking->first_us >= PRECEDENCE_AFTER_US && now_us < taking->deadline_us;
+        int code = attempt(taking, !is_first ? LEASE_EXTEND : registers ? LEASE_REGISTER : LEASE_TAKE, error);
         if (code == SES_INTERRUPTED && waited && !ses__limits_cancelled(&taking->limits) &&
             ses__limits_passed(&taking->limits)) /* the call still waits for the lease */
             return refuse_held(taking, now_us, error);
@@ -321,30 +275,23 @@ static int take_in_queue(struct taking *taking, ses_error *error)
     }
 }
 
-/* How long a call takes for that whose time is over. */
+/* A call whose time is over takes this much longer, to give up its precedence. */
 static const int64_t GIVE_UP_US = 5000;
-
-/* Gives up the precedence, so that waiters of other processes need not wait until it runs out. If this fails,
- * it runs out by itself. */
-static void give_up_precedence(struct taking *taking)
-{
-    ses_error unseen;
-
-    if (ses__limits_passed(&taking->limits))
-        taking->limits = (struct limits){.deadline_us = ses__clock_steady_us() + GIVE_UP_US};
-    if (taking->has_registered)
-        (void)attempt(taking, LEASE_GIVE_UP, &unseen);
-}
 
 static int wait_and_take(struct taking *taking, ses_error *error)
 {
     struct lease_queue *queue = &taking->store->leases;
+    ses_error unseen;
 
     if (!ses__lease_queue_join(queue, &taking->waiter, taking->key, &taking->limits))
         return ses__error_nomem(error);
     int code = take_in_queue(taking, error);
-    if (code != SES_OK)
-        give_up_precedence(taking);
+    if (code != SES_OK && taking->has_registered) {
+        /* Gives up the precedence, so that waiters of other processes need not wait until it runs out. */
+        if (ses__limits_passed(&taking->limits))
+            taking->limits = (struct limits){.deadline_us = ses__clock_steady_us() + GIVE_UP_US};
+        (void)attempt(taking, LEASE_GIVE_UP, &unseen);
+    }
     ses__lease_queue_leave(queue, &taking->waiter);
     return code;
 }
@@ -357,7 +304,13 @@ static int lease_take(ses_store *store, const ses_key *key, const char *owner, c
     int code = ses__check_key(key, error);
 
     if (code == SES_OK)
-        code = check_owner(owner, error);
+        code = ses__check_argument(owner, "owner", error);
+    const size_t len = code == SES_OK ? strnlen(owner, LEASE_OWNER_MAX + 1) : 0;
+    if (code == SES_OK && (len == 0 || len > LEASE_OWNER_MAX))
+        code = ses__error_set(error, SES_INVALID, "the owner's name is %s; it must have 1 to %d bytes",
+                              len == 0 ? "empty" : "too long", LEASE_OWNER_MAX);
+    if (code == SES_OK && !ses__utf8_valid(owner, len))
+        code = ses__error_set(error, SES_INVALID, "the owner's name is not valid UTF-8");
     if (code == SES_OK)
         code = ses__check_argument(lease, "lease", error);
     if (code == SES_OK)

@@ -18,34 +18,16 @@ struct value_reading {
     size_t len;
 };
 
-static int keep_text(struct value_reading *reading, struct span text, ses_error *error)
-{
-    reading->json = ses__memory_text_of(reading->allocator, text);
-    reading->len = text.len;
-    return reading->json ? SES_OK : ses__error_nomem(error);
-}
-
-static int take_value(struct query *rows, struct value_reading *reading, ses_error *error)
-{
-    struct span key;
-    struct span value;
-
-    if (ses__state_rows_next(rows, &key, &value)) {
-        ses__query_keep(rows, ses__state_check_value(reading->name, value, error));
-        if (rows->code == SES_OK)
-            rows->code = keep_text(reading, value, error);
-    }
-    return ses__query_end(rows);
-}
-
-/* The job. On a server the value is asked for together with the session, whose number is not known then. */
+/* The job. It queries the value together with the session, whose number is not known then on a server. */
 static int run_reading(struct db *db, void *context, ses_error *error)
 {
     struct value_reading *reading = context;
     const bool stored = reading->scope != SCOPE_TEMP; /* temp: never is */
     struct session_row row;
-    struct query rows;
     struct query session;
+    struct query rows;
+    struct span key;
+    struct span value;
 
     ses_free(reading->json); /* of an earlier run */
     reading->json = NULL;
@@ -56,23 +38,36 @@ static int run_reading(struct db *db, void *context, ses_error *error)
     ses__db_ask_last(db);
     if (code == SES_OK)
         code = ses__session_take(&session, &reading->session, &row);
-    return code == SES_OK && stored ? take_value(&rows, reading, error) : code;
+    if (code != SES_OK || !stored)
+        return code;
+    if (ses__state_rows_next(&rows, &key, &value)) {
+        code = ses__state_check_value(reading->name, value, error);
+        if (code == SES_OK && !(reading->json = ses__memory_text_of(reading->allocator, value)))
+            code = ses__error_nomem(error);
+        reading->len = value.len;
+        ses__query_keep(&rows, code);
+    }
+    return ses__query_end(&rows);
 }
 
-static int read_value(ses_store *store, const ses_key *key, const char *name, const struct limits *limits,
+static int read_value(ses_store *store, const ses_key *key, const char *name, const ses_call_options *options,
                       char **json, size_t *len, ses_error *error)
 {
     struct value_reading reading = {
         .session = {key, NULL}, .name = name, .allocator = &store->allocator, .json = NULL};
-    int code = ses__check_argument(name, "name", error);
+    struct limits limits;
+    int code = ses__take_call_options(store, options, &limits, error);
+
+    if (code == SES_OK)
+        code = ses__check_argument(name, "name", error);
     if (code == SES_OK)
         code = ses__check_key(key, error);
     if (code == SES_OK)
-        code = ses__scope_check_name((struct span){name, strlen(name)}, error);
+        code = ses__scope_check_name(ses__span_of(name), error);
     if (code != SES_OK)
         return code;
-    reading.scope = ses__scope_of((struct span){name, strlen(name)}, &reading.state_key);
-    code = ses__run_within(store->storage, limits, TO_READ, run_reading, &reading, error);
+    reading.scope = ses__scope_of(ses__span_of(name), &reading.state_key);
+    code = ses__run_within(store->storage, &limits, TO_READ, run_reading, &reading, error);
     return ses__give_json(code, reading.json, reading.len, json, len);
 }
 
@@ -80,11 +75,6 @@ int ses_state_get_by_key(ses_store *store, const ses_key *key, const char *name,
                          const ses_call_options *options, char **json, size_t *len, ses_error *error)
 {
     int code = ses__store_begin_giving(store, json, "json", error);
-    if (code != SES_OK)
-        return code;
-    struct limits limits;
-    code = ses__take_call_options(store, options, &limits, error);
-    if (code == SES_OK)
-        code = read_value(store, key, name, &limits, json, len, error);
-    return ses__store_end(store, code);
+    return code == SES_OK ? ses__store_end(store, read_value(store, key, name, options, json, len, error))
+                          : code;
 }

@@ -1,4 +1,4 @@
-/* Checks whether the stored data is sound. */
+/* Upkeep of the whole store: checks whether the stored data is sound, and gives free space back. */
 #include "base/error.h"
 #include "session/store.h"
 
@@ -65,4 +65,31 @@ int ses_store_check(ses_store *store, const ses_check_options *options, int64_t 
 {
     int code = ses__store_begin(store, error);
     return code == SES_OK ? ses__store_end(store, check_store(store, options, problems, error)) : code;
+}
+
+/* The largest argument of PRAGMA incremental_vacuum. */
+static const int64_t MAX_PAGES = INT32_MAX;
+
+static int maintain(ses_store *store, const ses_maintain_options *options, ses_error *error)
+{
+    const int64_t default_limit = 10000;
+    ses_maintain_options own;
+    int code = ses__take_options(&own, sizeof own, options, "maintain options", error);
+
+    if (code == SES_OK && own.limit < 0)
+        code = ses__error_set(error, SES_INVALID, "maintain options: limit is negative");
+    if (code != SES_OK)
+        return code;
+    struct maintain_op op = {.limits = LIMITS_OF(store, own),
+                             .limit = own.limit > 0 ? own.limit : default_limit};
+    if (op.limit > MAX_PAGES)
+        op.limit = MAX_PAGES;
+    code = ses__door_maintain(store->storage, &op, error);
+    return code == SES_OK && op.more ? SES_MORE : code;
+}
+
+int ses_store_maintain(ses_store *store, const ses_maintain_options *options, ses_error *error)
+{
+    int code = ses__store_begin(store, error);
+    return code == SES_OK ? ses__store_end(store, maintain(store, options, error)) : code;
 }

@@ -1,8 +1,10 @@
-/* Pages of the names of apps and users. */
+/* Pages of the names of apps and users, and the number of sessions. */
 #include <string.h>
 
 #include "base/error.h"
+#include "session/read/filter.h"
 #include "session/store.h"
+#include "storage/sql/rows/list.h"
 #include "storage/sql/rows/session.h"
 
 enum { NAMES_DEFAULT = 100, NAMES_MAX = 10000 };
@@ -24,18 +26,6 @@ struct names_reading {
     size_t limit;
 };
 
-static int add_listed_name(ses_names *page, const struct name_rows *rows, ses_error *error)
-{
-    const char *name = LIST_GROW(&page->store->allocator, page)
-                           ? ses__arena_text(&page->arena, rows->last, rows->last_len)
-                           : NULL;
-
-    if (!name)
-        return ses__error_nomem(error);
-    page->items[page->count++] = name;
-    return SES_OK;
-}
-
 static int run_names_reading(struct db *db, void *context, ses_error *error)
 {
     const struct names_reading *reading = context;
@@ -53,29 +43,32 @@ static int run_names_reading(struct db *db, void *context, ses_error *error)
     ses__name_rows_open(&rows, db, app.app_id, ses__span_of(reading->after), ses__span_of(reading->prefix),
                         (int64_t)reading->limit + 1, error);
     while (!page->more && ses__name_rows_next(&rows, &id)) {
+        const char *name = NULL;
         page->more = page->count == reading->limit;
-        if (!page->more)
-            ses__query_keep(&rows.query, add_listed_name(page, &rows, error));
+        if (page->more)
+            break;
+        if (LIST_GROW(&page->store->allocator, page))
+            name = ses__arena_text(&page->arena, rows.last, rows.last_len);
+        if (name)
+            page->items[page->count++] = name;
+        else
+            ses__query_keep(&rows.query, ses__error_nomem(error));
     }
     return ses__query_end(&rows.query);
-}
-
-static int take_names_options(const ses_names_options *given, ses_names_options *own, ses_error *error)
-{
-    int code = ses__take_options(own, sizeof *own, given, "names options", error);
-
-    if (code == SES_OK && own->limit > NAMES_MAX)
-        code = ses__error_set(error, SES_INVALID, "names options: limit is more than %d", NAMES_MAX);
-    if (code == SES_OK && own->after)
-        code = ses__check_id(own->after, "names options: after,", error);
-    return code == SES_OK ? ses__check_prefix(own->prefix, "names options: the prefix", error) : code;
 }
 
 static int list_names(ses_store *store, const char *app, const ses_names_options *given, ses_names **names,
                       ses_error *error)
 {
     ses_names_options options;
-    int code = take_names_options(given, &options, error);
+    int code = ses__take_options(&options, sizeof options, given, "names options", error);
+
+    if (code == SES_OK && options.limit > NAMES_MAX)
+        code = ses__error_set(error, SES_INVALID, "names options: limit is more than %d", NAMES_MAX);
+    if (code == SES_OK && options.after)
+        code = ses__check_id(options.after, "names options: after,", error);
+    if (code == SES_OK)
+        code = ses__check_prefix(options.prefix, "names options: the prefix", error);
     if (code != SES_OK)
         return code;
     ses_names *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
@@ -140,4 +133,64 @@ void ses_names_close(ses_names *names)
         ses__memory_free(&store->allocator, names);
         ses__store_release(store);
     }
+}
+
+/* ------------------------------------------------------------------------- the number of sessions */
+
+struct session_counting {
+    const char *app;
+    const char *user; /* NULL: all */
+    struct list_filter filter;
+    int64_t count; /* out */
+};
+
+static int run_session_counting(struct db *db, void *context, ses_error *error)
+{
+    struct session_counting *counting = context;
+    const struct list_filter *filter = &counting->filter;
+    struct list_query query = {.filter = filter, .whole_app = counting->user == NULL};
+    struct user_row row;
+    struct query owner;
+
+    counting->count = 0;
+    if (filter->since_us >= filter->before_us)
+        return SES_OK;
+    ses__owner_ask(&owner, db, counting->app, counting->user, error);
+    int code = ses__owner_take(&owner, &row);
+    query.app_id = row.app_id;
+    query.user_id = row.id;
+    if (code == SES_OK)
+        code = ses__list_count_all(db, &query, &counting->count, error);
+    return code == SES_NOTFOUND ? SES_OK : code;
+}
+
+static int count_sessions(ses_store *store, struct session_counting *counting, const ses_filter *filter,
+                          const ses_call_options *options, int64_t *count, ses_error *error)
+{
+    struct limits limits;
+    int code = ses__check_argument(count, "count", error);
+
+    if (code == SES_OK)
+        code = ses__take_call_options(store, options, &limits, error);
+    if (code == SES_OK)
+        code = ses__check_owner(counting->app, counting->user, NULL, error);
+    if (code == SES_OK)
+        code = ses__filter_take(filter, counting->user, &counting->filter, error);
+    if (code == SES_OK)
+        code =
+            ses__run_within(store->storage, &limits, TO_READ_BEHIND, run_session_counting, counting, error);
+    if (code == SES_OK)
+        *count = counting->count;
+    return code;
+}
+
+int ses_list_count(ses_store *store, const char *app, const char *user, const ses_filter *filter,
+                   const ses_call_options *options, int64_t *count, ses_error *error)
+{
+    struct session_counting counting = {.app = app, .user = user};
+    const int code = ses__store_begin(store, error);
+
+    return code == SES_OK
+               ? ses__store_end(store, count_sessions(store, &counting, filter, options, count, error))
+               : code;
 }
