@@ -8,8 +8,8 @@
 /* A ses_artifacts begins with this. */
 struct append_artifacts {
     struct append_artifact_rows rows;
-    /* Makes the text of the event with the versions that come next, which lives until the next call. To be called again
-     * if others have saved versions meanwhile (rows.outrun). */
+    /* Makes the text of the event with the versions that come next, which lives until the next call. To be
+     * called again if others have saved versions meanwhile (rows.outrun). */
     int (*prepare)(struct append_artifacts *artifacts, const struct session_call *at,
                    const struct limits *limits, struct span event, struct span *text, ses_error *error);
 };

@@ -37,33 +37,22 @@ void ses__listener_notify(struct listener *listener)
     }
 }
 
-/* True if the listener was notified of the session. */
-static bool is_told(const struct told *told, const char *session)
-{
-    size_t at = 0;
-
-    while (at < told->len && strcmp(told->names + at, session) != 0)
-        at += strlen(told->names + at) + 1;
-    return at < told->len;
-}
-
-static void tell(struct told *told, const char *session)
-{
-    const size_t size = session ? strlen(session) + 1 : 0;
-
-    if (told->all || (session && is_told(told, session)))
-        return;
-    told->all = !session || size > sizeof told->names - told->len;
-    if (!told->all) {
-        memcpy(told->names + told->len, session, size);
-        told->len += size;
-    }
-}
-
 void ses__listener_signal(struct listener *listener, const char *session)
 {
+    struct notifications *notifications = &listener->notifications;
+    const size_t size = session ? strlen(session) + 1 : 0;
+    size_t at = 0;
+
     listener->notified = true;
-    tell(&listener->told, session);
+    while (session && at < notifications->len && strcmp(notifications->names + at, session) != 0)
+        at += strlen(notifications->names + at) + 1;
+    if (!notifications->all && (!session || at == notifications->len)) {
+        notifications->all = !session || size > sizeof notifications->names - notifications->len;
+        if (!notifications->all) {
+            memcpy(notifications->names + notifications->len, session, size);
+            notifications->len += size;
+        }
+    }
     (void)pthread_cond_signal(&listener->wake);
     ses__listener_notify(listener);
 }
@@ -85,17 +74,6 @@ static void notify_bucket(struct followers *followers, const ses_key *key, const
     }
 }
 
-static void notify_all(struct followers *followers, const ses_key *key)
-{
-    for (size_t i = 0; i < FOLLOWER_BUCKETS; i++) {
-        for (struct listener *at = followers->buckets[i]; at; at = at->next) {
-            if ((!key->app || is_same(at->key.app, key->app)) &&
-                (!key->user || is_same(at->key.user, key->user)))
-                ses__listener_signal(at, NULL);
-        }
-    }
-}
-
 void ses__followers_signal(struct followers *followers, const ses_key *key)
 {
     const ses_key user = {key->app, key->user, NULL};
@@ -105,7 +83,13 @@ void ses__followers_signal(struct followers *followers, const ses_key *key)
         notify_bucket(followers, key, key->session);
         notify_bucket(followers, &user, key->session);
     } else {
-        notify_all(followers, key);
+        for (size_t i = 0; i < FOLLOWER_BUCKETS; i++) {
+            for (struct listener *at = followers->buckets[i]; at; at = at->next) {
+                if ((!key->app || is_same(at->key.app, key->app)) &&
+                    (!key->user || is_same(at->key.user, key->user)))
+                    ses__listener_signal(at, NULL);
+            }
+        }
     }
     (void)pthread_mutex_unlock(&followers->lock);
 }

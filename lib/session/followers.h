@@ -13,12 +13,13 @@
 
 struct followers;
 
-/* The sessions of a user to which this process has written since the follower looked: their names, each with its NUL. */
-enum { TOLD_BYTES = 640 };
-struct told {
-    char names[TOLD_BYTES];
+/* The sessions of a user to which this process has written since the follower last looked: their names, each
+ * with its NUL. */
+enum { NOTIFICATION_BYTES = 640 };
+struct notifications {
+    char names[NOTIFICATION_BYTES];
     size_t len;
-    bool all; /* or any other: more than there is room for, or another process has written */
+    bool all; /* any session may have changed: there were too many names, or another process has written */
 };
 
 /* One follower, as others see it. The owner sets the first part once; the lock guards the rest. */
@@ -28,11 +29,11 @@ struct listener {
     void *context;
     struct followers *home;
     pthread_cond_t wake;
-    struct listener *next; /* in the bucket */
-    bool notified;         /* something has changed since the last look */
-    struct told told;      /* and where */
-    bool woken;            /* by its owner's ses_follower_wake */
-    bool missed_wake;      /* the same, while `notify` was not armed */
+    struct listener *next;              /* in the bucket */
+    bool notified;                      /* something has changed since the last look */
+    struct notifications notifications; /* and where */
+    bool woken;                         /* by its owner's ses_follower_wake */
+    bool missed_wake;                   /* the same, while `notify` was not armed */
     bool interrupted;
     bool armed;           /* `notify` is to be called */
     bool watched;         /* waits or is armed, so writes of other processes matter */
@@ -93,7 +94,8 @@ SESLITE_PRIVATE int ses__listener_join(ses_store *store, struct listener *listen
 SESLITE_PRIVATE void ses__listener_leave(struct listener *listener);
 /* To be called before a look: later notifications may be about writes after it. `first`: it is the call's
  * first look. Gives the notifications since the last, and returns its `unchanged_us`. */
-SESLITE_PRIVATE int64_t ses__listener_begin(struct listener *listener, bool first, struct told *told);
+SESLITE_PRIVATE int64_t ses__listener_begin(struct listener *listener, bool first,
+                                            struct notifications *notifications);
 /* To be called after a look that has found nothing new but `state`. PASSED: the deadline has passed
  * (INT64_MIN: without waiting), or the listener was woken; then `notify` is armed. */
 SESLITE_PRIVATE enum listener_end ses__listener_wait(struct listener *listener, const struct watched *state,

@@ -71,7 +71,8 @@ SESLITE_PRIVATE void ses__store_release(ses_store *store);
 SESLITE_PRIVATE int ses__take_call_options(ses_store *store, const ses_call_options *options,
                                            struct limits *limits, ses_error *error);
 
-/* Checks the options of a call that deletes, and fills the erasure from them. `own->erased` is the receipt. */
+/* Checks the options of a call that deletes, and fills the erasure from them. `own->erased` is the
+ * receipt. */
 SESLITE_PRIVATE int ses__delete_options_take(ses_store *store, const ses_delete_options *given,
                                              ses_delete_options *own, struct erasure *erasure,
                                              ses_error *error);

@@ -6,11 +6,14 @@
 #include "base/error.h"
 #include "session/follow/follower.h"
 
+/* A page is full with this many events, or this many bytes. */
+enum { FOLLOWED_EVENTS = 64, FOLLOWED_BYTES = 256 * 1024 };
+
 /* -------------------------------------------------------------------------------------------- reading */
 
-/* A round over a user's sessions takes one or more pages. Only a round of one page cannot have missed
- * anything. */
-int ses__follower_read(ses_follower *follower, ses_error *error)
+/* Reads the first page, or the next; with `op.told`, only these sessions. A round over a user's sessions
+ * takes one or more pages. Only a round of one page cannot have missed anything. */
+static int read_followed(ses_follower *follower, ses_error *error)
 {
     struct follow_op *op = &follower->op;
     const bool begins = follower->after[0] == '\0';
@@ -36,40 +39,184 @@ int ses__follower_read(ses_follower *follower, ses_error *error)
     return SES_OK;
 }
 
-/* With fewer sessions, a look at all of them costs little. A user's sessions are all read again after that
- * time without the poller's word that nothing else has changed, because other processes do not tell what they
- * write. */
-enum { MANY_SESSIONS = 32, BLIND_US = 250000 };
+/* ------------------------------------------------------------------------------------------ opening */
 
-/* True if it is enough to look at the sessions that the listener was told of. A call that does not wait, and
- * that nobody calls when there is something, must see what other processes have written. */
-static bool knows_where(const ses_follower *follower, bool first, int64_t timeout_ms)
+static int check_follow_options(const ses_key *key, const ses_follow_options *options, ses_error *error)
 {
-    const bool is_watched = timeout_ms != 0 || follower->listener.notify;
+    const int places =
+        ((options->flags & SES_FOLLOW_NEW) != 0) + (options->after_seq != 0) + (options->place != NULL);
 
-    if (follower->key.session || !follower->is_whole || follower->told.all ||
-        follower->known.count < MANY_SESSIONS)
-        return false;
-    return !first || !follower->store->is_shared ||
-           (is_watched && ses__clock_steady_us() - follower->whole_us < BLIND_US);
+    if (places > 1)
+        return ses__error_set(error, SES_MISUSE,
+                              "follow options: SES_FOLLOW_NEW, after_seq and place contradict each other");
+    if (options->after_seq != 0 && !key->session)
+        return ses__error_set(error, SES_MISUSE,
+                              "follow options: after_seq is only for a follower of one session");
+    if (options->after_seq < 0)
+        return ses__error_set(error, SES_INVALID, "follow options: after_seq is negative");
+    return SES_OK;
 }
 
+static int follower_new(ses_store *store, const ses_key *key, const ses_follow_options *options,
+                        ses_follower **follower, ses_error *error)
+{
+    ses_follower *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
+
+    if (!fresh)
+        return ses__error_nomem(error);
+    fresh->store = store;
+    fresh->timeout_ms = options->timeout_ms;
+    fresh->cancel = options->cancel;
+    ses__store_retain(store);
+    ses__arena_init(&fresh->names, &store->allocator);
+    ses__arena_init(&fresh->arena, &store->allocator);
+    *follower = fresh;
+    if (!ses__key_copy(key, &fresh->names, &fresh->key))
+        return ses__error_nomem(error);
+    fresh->session = fresh->key.session;
+    fresh->op = (struct follow_op){.key = &fresh->key,
+                                   .max_events = FOLLOWED_EVENTS,
+                                   .max_bytes = FOLLOWED_BYTES,
+                                   .allocator = &store->allocator,
+                                   .arena = &fresh->arena,
+                                   .events = &fresh->events};
+    fresh->listener.key = fresh->key;
+    fresh->listener.notify = options->notify;
+    fresh->listener.context = options->notify_context;
+    return ses__listener_join(store, &fresh->listener, error);
+}
+
+/* Records the place in the session, or in each of the user's sessions: the given one, or, if none are given,
+ * the current end. A user's sessions that are not among the given places are new: all their events follow. */
+static int know_items(ses_follower *follower, const struct follow_place *places, size_t count,
+                      ses_error *error)
+{
+    const ses_allocator *allocator = &follower->store->allocator;
+    size_t found = 0;
+
+    for (size_t i = 0; i < follower->op.count; i++) {
+        const struct followed *item = &follower->op.items[i];
+        const struct follow_place *given = count > 0 ? ses__place_find(places, count, &item->place) : NULL;
+        if (places && !given && !follower->key.session)
+            continue;
+        struct follow_place *place = ses__known_place(&follower->known, allocator, item->name);
+        if (!place)
+            return ses__error_nomem(error);
+        *place = given ? *given : item->place;
+        found += given != NULL;
+    }
+    follower->is_lost = found < count;
+    return SES_OK;
+}
+
+static int begin_after_place(ses_follower *follower, const char *text, ses_error *error)
+{
+    struct follow_place *places = NULL;
+    size_t count = 0;
+    int code = ses__place_read(&follower->store->allocator, &follower->key, text, &places, &count, error);
+
+    if (code == SES_OK)
+        code = know_items(follower, places, count, error);
+    if (code == SES_OK && follower->is_lost) {
+        follower->place = ses__memory_copy(&follower->store->allocator, text, strlen(text));
+        code = follower->place ? SES_OK : ses__error_nomem(error);
+    }
+    ses__memory_free(&follower->store->allocator, places);
+    return code;
+}
+
+static int begin_following(ses_follower *follower, const ses_follow_options *options, ses_error *error)
+{
+    if (!follower->key.session && !options->place && !(options->flags & SES_FOLLOW_NEW))
+        return SES_OK; /* all of the user's sessions are new to it */
+    follower->op.opens = true;
+    int code = read_followed(follower, error);
+    if (code == SES_OK && options->place)
+        code = begin_after_place(follower, options->place, error);
+    else if (code == SES_OK)
+        code = know_items(follower, NULL, 0, error);
+    if (code == SES_OK && !options->place && !(options->flags & SES_FOLLOW_NEW)) {
+        struct follow_place *place = &follower->known.items[0].place;
+        if (options->after_seq > place->seq)
+            code = ses__error_set(error, SES_INVALID,
+                                  "follow options: after_seq is %lld, but the last event has number %lld",
+                                  (long long)options->after_seq, (long long)place->seq);
+        else
+            place->seq = options->after_seq;
+    }
+    follower->op.opens = false;
+    follower->op.count = 0;     /* nothing on the page will be given */
+    follower->is_whole = false; /* events after a given place were not read */
+    follower->after[0] = '\0';
+    return code;
+}
+
+static int open_follower(ses_store *store, const ses_key *key, const ses_follow_options *given,
+                         ses_follower **follower, ses_error *error)
+{
+    ses_follow_options options;
+    ses_follower *fresh = NULL;
+    int code = ses__check_argument(key, "key", error);
+
+    if (code == SES_OK)
+        code = ses__check_id(key->user, "user", error);
+    if (code == SES_OK)
+        code = ses__check_owner(key->app, key->user, key->session, error);
+    if (code == SES_OK)
+        code = ses__take_flagged(&options, sizeof options, given, SES_FOLLOW_NEW, "follow options", error);
+    if (code == SES_OK)
+        code = check_follow_options(key, &options, error);
+    if (code == SES_OK)
+        code = follower_new(store, key, &options, &fresh, error);
+    if (code == SES_OK)
+        code = begin_following(fresh, &options, error);
+    if (code == SES_OK)
+        *follower = fresh;
+    else
+        ses_follower_close(fresh);
+    return code;
+}
+
+int ses_follower_open(ses_store *store, const ses_key *key, const ses_follow_options *options,
+                      ses_follower **follower, ses_error *error)
+{
+    int code = ses__store_begin_giving(store, follower, "follower", error);
+    return code == SES_OK ? ses__store_end(store, open_follower(store, key, options, follower, error)) : code;
+}
+
+/* ------------------------------------------------------------------------------------------- looking */
+
+/* With fewer sessions, a look at all of them costs little. */
+enum { MANY_SESSIONS = 32 };
+/* Other processes do not announce their writes. Unless the poller reports that nothing else has changed, all
+ * of a user's sessions are read again after this time. */
+enum { BLIND_US = 250000 };
+
+/* Reads the sessions that may have changed: those that the listener was notified of, if that is enough. A
+ * call that does not wait, and is not notified either, must see what other processes have written. */
 static int look_for_news(ses_follower *follower, bool first, int64_t timeout_ms, ses_error *error)
 {
     struct follow_op *op = &follower->op;
+    const bool is_watched = timeout_ms != 0 || follower->listener.notify;
 
     if (first || follower->after[0] == '\0') {
-        const int64_t unchanged_us = ses__listener_begin(&follower->listener, first, &follower->told);
+        const int64_t unchanged_us =
+            ses__listener_begin(&follower->listener, first, &follower->notifications);
         if (unchanged_us > follower->whole_us)
             follower->whole_us = unchanged_us;
     }
-    op->told = knows_where(follower, first, timeout_ms) ? follower->told.names : NULL;
-    op->told_len = follower->told.len;
-    if (!op->told)
-        follower->whole_us = ses__clock_steady_us();
-    if (op->told && op->told_len == 0)
+    const int64_t now_us = ses__clock_steady_us();
+    const bool is_enough =
+        !follower->key.session && follower->is_whole && !follower->notifications.all &&
+        follower->known.count >= MANY_SESSIONS &&
+        (!first || !follower->store->is_shared || (is_watched && now_us - follower->whole_us < BLIND_US));
+    op->told = is_enough ? follower->notifications.names : NULL;
+    op->told_len = follower->notifications.len;
+    if (!is_enough)
+        follower->whole_us = now_us;
+    if (is_enough && op->told_len == 0)
         return SES_OK; /* `at_end` still holds, and the page has nothing more to give */
-    return ses__follower_read(follower, error);
+    return read_followed(follower, error);
 }
 
 /* --------------------------------------------------------------------------------------------- giving */
@@ -138,22 +285,15 @@ static int give_next(ses_follower *follower, const ses_event **event, ses_error 
 
 /* ------------------------------------------------------------------------------------------- waiting */
 
-static int64_t deadline_after(int64_t timeout_ms)
-{
-    const int64_t now = ses__clock_steady_us();
-
-    if (timeout_ms == 0)
-        return INT64_MIN;
-    if (timeout_ms < 0 || timeout_ms > (INT64_MAX - 1 - now) / 1000)
-        return INT64_MAX;
-    return now + timeout_ms * 1000;
-}
-
 /* Reads pages until one holds something. If there is nothing, waits. */
 static int next_news(ses_follower *follower, int64_t timeout_ms, const ses_event **event, ses_error *error)
 {
     const struct limits limits = {.cancel = follower->cancel};
-    const int64_t deadline = deadline_after(timeout_ms);
+    const int64_t now_us = ses__clock_steady_us();
+    const int64_t deadline_us = timeout_ms == 0 ? INT64_MIN
+                                : timeout_ms < 0 || timeout_ms > (INT64_MAX - 1 - now_us) / 1000
+                                    ? INT64_MAX
+                                    : now_us + timeout_ms * 1000;
     enum listener_end end = LISTENER_NOTIFIED;
     int result = give_next(follower, event, error);
     bool first = true;
@@ -165,24 +305,13 @@ static int next_news(ses_follower *follower, int64_t timeout_ms, const ses_event
             result = give_next(follower, event, error);
         if (result == SES_OK && follower->at_end) {
             const struct watched state = ses__known_state(&follower->known, &follower->key);
-            end = ses__listener_wait(&follower->listener, &state, &limits, deadline);
+            end = ses__listener_wait(&follower->listener, &state, &limits, deadline_us);
         }
     }
     return end == LISTENER_INTERRUPTED
                ? ses__error_set(error, SES_INTERRUPTED, "%s: waiting for events was interrupted",
                                 follower->store->path)
                : result;
-}
-
-static int next_begun(ses_follower *follower, int64_t timeout_ms, const ses_event **event, ses_error *error)
-{
-    if (follower->is_deleted)
-        return ses__no_such_session(&follower->key, error);
-    if (!follower->key.session)
-        follower->session = NULL;
-    int result = next_news(follower, timeout_ms, event, error);
-    follower->is_deleted = result == SES_NOTFOUND;
-    return result;
 }
 
 int ses_follower_next(ses_follower *follower, int64_t timeout_ms, const ses_event **event, ses_error *error)
@@ -193,8 +322,15 @@ int ses_follower_next(ses_follower *follower, int64_t timeout_ms, const ses_even
         result = ses__check_argument(follower, "follower", error);
     if (result == SES_OK)
         result = ses__store_begin(follower->store, error);
-    return result == SES_OK ? ses__store_end(follower->store, next_begun(follower, timeout_ms, event, error))
-                            : result;
+    if (result != SES_OK)
+        return result;
+    if (follower->is_deleted)
+        return ses__store_end(follower->store, ses__no_such_session(&follower->key, error));
+    if (!follower->key.session)
+        follower->session = NULL;
+    result = next_news(follower, timeout_ms, event, error);
+    follower->is_deleted = result == SES_NOTFOUND;
+    return ses__store_end(follower->store, result);
 }
 
 const char *ses_follower_session(const ses_follower *follower)

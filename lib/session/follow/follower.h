@@ -30,15 +30,12 @@ struct ses_follower {
     bool at_end;          /* the page held everything when it was read */
     bool is_whole;        /* only events that the listener is notified of can be missing */
     int64_t whole_us;     /* when all of the user's sessions were last read, or seen to be unchanged */
-    struct told told;     /* since the last look */
-    bool is_lost;         /* the given place is not valid any more, and this was not reported yet */
+    struct notifications notifications; /* since the last look */
+    bool is_lost; /* the given place is not valid any more, and this was not reported yet */
     bool is_deleted;
     const char *session; /* the session of the last result */
     char *place;         /* the last one returned; if it is lost, the given one */
 };
-
-/* Reads the first page, or the next; with `op.told`, only of these sessions. */
-SESLITE_PRIVATE int ses__follower_read(ses_follower *follower, ses_error *error);
 
 /* ---- follower_place.c */
 

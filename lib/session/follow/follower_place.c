@@ -32,29 +32,22 @@ static bool is_at(const struct known_list *list, size_t at, const char *name)
     return at < list->count && strcmp(list->items[at].name, name) == 0;
 }
 
-static struct follow_known *insert_known(struct known_list *list, const ses_allocator *allocator, size_t at,
-                                         const char *name)
-{
-    char *copy = ses__memory_copy(allocator, name, strlen(name));
-
-    if (!copy || !LIST_GROW(allocator, list)) {
-        ses__memory_free(allocator, copy);
-        return NULL;
-    }
-    memmove(list->items + at + 1, list->items + at, (list->count - at) * sizeof *list->items);
-    list->items[at] = (struct follow_known){.name = copy};
-    list->count++;
-    return &list->items[at];
-}
-
 struct follow_place *ses__known_place(struct known_list *list, const ses_allocator *allocator,
                                       const char *name)
 {
     const size_t at = find_name(list, name);
-    struct follow_known *known =
-        is_at(list, at, name) ? &list->items[at] : insert_known(list, allocator, at, name);
 
-    return known ? &known->place : NULL;
+    if (!is_at(list, at, name)) {
+        char *copy = ses__memory_copy(allocator, name, strlen(name));
+        if (!copy || !LIST_GROW(allocator, list)) {
+            ses__memory_free(allocator, copy);
+            return NULL;
+        }
+        memmove(list->items + at + 1, list->items + at, (list->count - at) * sizeof *list->items);
+        list->items[at] = (struct follow_known){.name = copy};
+        list->count++;
+    }
+    return &list->items[at].place;
 }
 
 void ses__known_remove(struct known_list *list, const ses_allocator *allocator, const char *name)
@@ -132,18 +125,6 @@ const char *ses_session_place(ses_session *session)
 
 /* ------------------------------------------------------------------------------------------- reading */
 
-static bool get_place(struct span *bytes, struct follow_place *place)
-{
-    uint64_t id = 0;
-    uint64_t seq = 0;
-    bool ok = ses__token_get(bytes, &id) && ses__token_get_signed(bytes, &place->epoch) &&
-              ses__token_get(bytes, &seq);
-
-    place->session_id = (int64_t)id;
-    place->seq = (int64_t)seq;
-    return ok && place->session_id > 0 && place->seq >= 0;
-}
-
 static int compare_places_by_id(const void *left, const void *right)
 {
     int64_t a = ((const struct follow_place *)left)->session_id;
@@ -157,25 +138,27 @@ const struct follow_place *ses__place_find(const struct follow_place *places, si
     return bsearch(place, places, count, sizeof *places, compare_places_by_id);
 }
 
-static bool are_different(const struct follow_place *places, size_t count)
-{
-    bool different = true;
-    for (size_t i = 1; i < count; i++)
-        different = different && places[i - 1].session_id != places[i].session_id;
-    return different;
-}
-
-/* `places` has room for as many as the bytes can hold. */
+/* Reads the places, for which there is room. False: a number is missing or out of range, or a session appears
+ * twice. */
 static bool get_places(struct span numbers, struct follow_place *places, size_t *count)
 {
     bool ok = true;
 
-    while (ok && numbers.len > 0)
-        ok = get_place(&numbers, &places[(*count)++]);
-    if (!ok)
-        return false;
-    qsort(places, *count, sizeof *places, compare_places_by_id);
-    return are_different(places, *count);
+    while (ok && numbers.len > 0) {
+        struct follow_place *place = &places[(*count)++];
+        uint64_t id = 0;
+        uint64_t seq = 0;
+        ok = ses__token_get(&numbers, &id) && ses__token_get_signed(&numbers, &place->epoch) &&
+             ses__token_get(&numbers, &seq);
+        place->session_id = (int64_t)id;
+        place->seq = (int64_t)seq;
+        ok = ok && place->session_id > 0 && place->seq >= 0;
+    }
+    if (ok)
+        qsort(places, *count, sizeof *places, compare_places_by_id);
+    for (size_t i = 1; i < *count && ok; i++)
+        ok = places[i - 1].session_id != places[i].session_id;
+    return ok;
 }
 
 int ses__place_read(const ses_allocator *allocator, const ses_key *key, const char *text,

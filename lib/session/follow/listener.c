@@ -25,19 +25,6 @@ static struct followers *followers_new(ses_store *store)
     return fresh;
 }
 
-/* Returns the followers of the store, and makes them if this is the first. NULL: out of memory. */
-static struct followers *followers_of(ses_store *store)
-{
-    struct followers *there = atomic_load(&store->followers);
-    struct followers *fresh = there ? NULL : followers_new(store);
-
-    if (fresh && atomic_compare_exchange_strong(&store->followers, &there, fresh))
-        return fresh;
-    if (fresh)
-        ses__followers_free(fresh);
-    return there;
-}
-
 static bool enter_bucket(struct listener *listener)
 {
     struct followers *home = listener->home;
@@ -56,8 +43,13 @@ static bool enter_bucket(struct listener *listener)
 
 int ses__listener_join(ses_store *store, struct listener *listener, ses_error *error)
 {
-    struct followers *home = followers_of(store);
+    struct followers *home = atomic_load(&store->followers);
+    struct followers *fresh = home ? NULL : followers_new(store); /* this is the first follower */
 
+    if (fresh && atomic_compare_exchange_strong(&store->followers, &home, fresh))
+        home = fresh;
+    else if (fresh)
+        ses__followers_free(fresh); /* another thread was faster */
     if (!home || !ses__condition_init(&listener->wake))
         return ses__error_nomem(error);
     listener->home = home;
@@ -86,23 +78,18 @@ void ses__listener_leave(struct listener *listener)
 
 /* ------------------------------------------------------------------------------------------- waiting */
 
-/* Takes over the notifications, of which only a part is in use. */
-static void take_told(struct listener *listener, struct told *told)
-{
-    memcpy(told->names, listener->told.names, listener->told.len);
-    told->len = listener->told.len;
-    told->all = listener->told.all;
-    listener->told.len = 0;
-    listener->told.all = false;
-}
-
-int64_t ses__listener_begin(struct listener *listener, bool first, struct told *told)
+int64_t ses__listener_begin(struct listener *listener, bool first, struct notifications *notifications)
 {
     struct followers *home = listener->home;
 
     (void)pthread_mutex_lock(&home->lock);
     const int64_t unchanged_us = listener->unchanged_us;
-    take_told(listener, told);
+    memcpy(notifications->names, listener->notifications.names,
+           listener->notifications.len); /* only a part of them is in use */
+    notifications->len = listener->notifications.len;
+    notifications->all = listener->notifications.all;
+    listener->notifications.len = 0;
+    listener->notifications.all = false;
     listener->notified = false;
     if (first) {
         listener->interrupted = false;
@@ -113,9 +100,9 @@ int64_t ses__listener_begin(struct listener *listener, bool first, struct told *
     return unchanged_us;
 }
 
-/* With the lock held. A notification after the last look is left for the next call. A loop that was woken
- * while `notify` was not armed may have looked for the reason before it made this call, so it is notified
- * now. */
+/* With the lock held: ends a call that found nothing, and arms `notify`. A notification after the last look
+ * is left for the next call. A loop that was woken while `notify` was not armed may have looked for the
+ * reason before it made this call, so it is notified now. */
 static void pass_call(struct listener *listener)
 {
     const bool is_due = listener->notified || listener->missed_wake || listener->home->closed;

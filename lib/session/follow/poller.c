@@ -35,19 +35,8 @@ static const char *keep_name(struct poll *poll, const char *name)
     return copy;
 }
 
-static void add_watched(struct poll *poll, struct listener *listener)
-{
-    struct watched *item = &poll->op.items[poll->op.count++];
-
-    *item = listener->state;
-    if (item->app) {
-        item->app = keep_name(poll, listener->key.app);
-        item->user = keep_name(poll, listener->key.user);
-    }
-    listener->watch_at = poll->op.count;
-}
-
-/* Collects what to look at into the room that there is, and gives the room that all of it needs. */
+/* Collects the sessions to look at, as far as there is room, and counts all of them and the bytes of their
+ * names. */
 static void collect(struct poll *poll, size_t *count, size_t *names)
 {
     struct followers *followers = poll->followers;
@@ -63,8 +52,15 @@ static void collect(struct poll *poll, size_t *count, size_t *names)
                 continue;
             *count += 1;
             *names += at->state.app ? strlen(at->key.app) + strlen(at->key.user) + 2 : 0;
-            if (*count <= poll->capacity && *names < poll->names.capacity)
-                add_watched(poll, at);
+            if (*count > poll->capacity || *names >= poll->names.capacity)
+                continue;
+            struct watched *item = &poll->op.items[poll->op.count++];
+            *item = at->state;
+            if (item->app) {
+                item->app = keep_name(poll, at->key.app);
+                item->user = keep_name(poll, at->key.user);
+            }
+            at->watch_at = poll->op.count;
         }
     }
     (void)pthread_mutex_unlock(&followers->lock);
@@ -88,29 +84,26 @@ static bool collect_all(struct poll *poll)
 
 /* ------------------------------------------------------------------------------------------ one look */
 
-/* A busy file is tried again later. Any other failure is left to the callers, which meet it themselves. */
-static bool concerns_callers(int code)
-{
-    return code < 0 && code != SES_BUSY && code != SES_NOMEM && code != SES_INTERRUPTED;
-}
-
-/* Notifies the listeners whose sessions have changed. True if there were any. `begun_us`: when the look
- * was. */
+/* Notifies the listeners whose sessions have changed since the look began, at `begun_us`. True if there were
+ * any. A busy file is tried again later; any other failure is left to the callers, which meet it
+ * themselves. */
 static bool notify_found(struct poll *poll, int code, int64_t begun_us)
 {
     struct followers *followers = poll->followers;
+    const bool concerns_callers =
+        code < 0 && code != SES_BUSY && code != SES_NOMEM && code != SES_INTERRUPTED;
     bool found = false;
 
     (void)pthread_mutex_lock(&followers->lock);
     for (size_t i = 0; i < FOLLOWER_BUCKETS; i++) {
         for (struct listener *at = followers->buckets[i]; at; at = at->next) {
-            const bool changed =
-                at->watch_at > 0 && code == SES_OK && poll->op.items[at->watch_at - 1].changed;
-            if (at->watch_at > 0)
-                at->state.fresh = code != SES_OK;
-            if (at->watch_at > 0 && code == SES_OK && !changed)
+            if (at->watch_at == 0)
+                continue;
+            const bool changed = code == SES_OK && poll->op.items[at->watch_at - 1].changed;
+            at->state.fresh = code != SES_OK;
+            if (code == SES_OK && !changed)
                 at->unchanged_us = begun_us;
-            if (changed || (at->watch_at > 0 && concerns_callers(code)))
+            if (changed || concerns_callers)
                 ses__listener_signal(at, NULL);
             found = found || changed;
         }
@@ -137,23 +130,6 @@ static int64_t look_once(struct poll *poll)
 
 /* ----------------------------------------------------------------------------------------- the thread */
 
-/* With the lock held. */
-static void rest_until(struct followers *followers, int64_t deadline)
-{
-    bool in_time = true;
-    while (!followers->stops && in_time)
-        in_time = ses__condition_wait(&followers->work, &followers->lock, deadline);
-}
-
-/* With the lock held. */
-static void sleep_until_watched(struct followers *followers)
-{
-    followers->sleeps = true;
-    while (!followers->stops && followers->watched == 0)
-        (void)ses__condition_wait(&followers->work, &followers->lock, INT64_MAX);
-    followers->sleeps = false;
-}
-
 static void *poll_loop(void *context)
 {
     struct followers *followers = context;
@@ -162,14 +138,19 @@ static void *poll_loop(void *context)
 
     ses__buffer_init(&poll.names, poll.allocator);
     (void)pthread_mutex_lock(&followers->lock);
-    while (!followers->stops) {
-        sleep_until_watched(followers);
+    for (;;) {
+        followers->sleeps = true;
+        while (!followers->stops && followers->watched == 0)
+            (void)ses__condition_wait(&followers->work, &followers->lock, INT64_MAX);
+        followers->sleeps = false;
         if (followers->stops)
             break;
         (void)pthread_mutex_unlock(&followers->lock);
-        const int64_t rest = look_once(&poll);
+        const int64_t rest_us = look_once(&poll);
+        const int64_t until_us = ses__clock_steady_us() + rest_us;
         (void)pthread_mutex_lock(&followers->lock);
-        rest_until(followers, ses__clock_steady_us() + rest);
+        while (!followers->stops && ses__condition_wait(&followers->work, &followers->lock, until_us))
+            ;
     }
     (void)pthread_mutex_unlock(&followers->lock);
     ses__buffer_free(&poll.names);

@@ -34,25 +34,22 @@ int ses_get(ses_store *store, const ses_key *key, const ses_get_options *options
     return code == SES_OK ? ses__store_end(store, ses__begun_get(store, key, options, session, error)) : code;
 }
 
-static int refresh(const struct session_call *call, const ses_call_options *options, ses_error *error)
-{
-    struct refresh_op op = {.session = call->ref, .snapshot = call->snapshot};
-    int code = ses__take_call_options(call->store, options, &op.limits, error);
-
-    if (code != SES_OK)
-        return code;
-    code = ses__door_refresh(call->store->storage, &op, error);
-    if (code == SES_OK)
-        ses__advance_apply(&op.advance);
-    ses__advance_free(&op.advance);
-    return code;
-}
-
 int ses_refresh(ses_session *session, const ses_call_options *options, ses_error *error)
 {
     struct session_call call;
     int code = ses__call_begin(&call, ON(session), error);
-    return code == SES_OK ? ses__call_end(&call, refresh(&call, options, error)) : code;
+
+    if (code != SES_OK)
+        return code;
+    struct refresh_op op = {.session = call.ref, .snapshot = call.snapshot};
+    code = ses__take_call_options(call.store, options, &op.limits, error);
+    if (code == SES_OK) {
+        code = ses__door_refresh(call.store->storage, &op, error);
+        if (code == SES_OK)
+            ses__advance_apply(&op.advance);
+        ses__advance_free(&op.advance);
+    }
+    return ses__call_end(&call, code);
 }
 
 /* -------------------------------------------------------------------------------------- only the state */
@@ -84,8 +81,6 @@ static int read_state(ses_store *store, const ses_key *key, const ses_call_optio
 int ses_state_json_by_key(ses_store *store, const ses_key *key, const ses_call_options *options, char **json,
                           size_t *len, ses_error *error)
 {
-    int code = ses__check_output(json, "json", error);
-    if (code == SES_OK)
-        code = ses__store_begin(store, error);
+    int code = ses__store_begin_giving(store, json, "json", error);
     return code == SES_OK ? ses__store_end(store, read_state(store, key, options, json, len, error)) : code;
 }

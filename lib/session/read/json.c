@@ -8,56 +8,35 @@
 #include "model/event/timestamp.h"
 #include "session/session.h"
 
-/* Checks an event, which another program may have written. */
-static int check_event(const ses_event *event, ses_error *error)
-{
-    ses_error wrong;
-
-    return ses__json_check_stored(event->json, event->json_len, &wrong) == SES_OK
-               ? SES_OK
-               : ses__error_set(
-                     error, SES_CORRUPT,
-                     "the stored event %lld is not JSON (%s); another program wrote it: correct or delete it with the sqlite3 program",
-                     (long long)event->seq, wrong.message);
-}
-
-static int add_events(struct buffer *json, const struct event_list *events, ses_error *error)
-{
-    for (size_t i = 0; i < events->count; i++) {
-        int code = check_event(events->items[i], error);
-        if (code != SES_OK)
-            return code;
-        ses__buffer_add(json, ",", i > 0 ? 1 : 0);
-        ses__buffer_add(json, events->items[i]->json, events->items[i]->json_len);
-    }
-    return SES_OK;
-}
-
-/* Adds the exact time, without trailing zeros. */
-static void add_time(struct buffer *json, int64_t time_us)
-{
-    char text[TIMESTAMP_ROOM];
-    size_t len = ses__timestamp_to_number(time_us, text);
-
-    while (len > 0 && text[len - 1] == '0')
-        len--;
-    if (len > 0 && text[len - 1] == '.')
-        len--;
-    ses__buffer_add(json, text, len);
-}
-
 static int add_session(struct buffer *json, const ses_session *session, ses_error *error)
 {
+    const struct event_list *events = &session->snapshot.events;
+    char time[TIMESTAMP_ROOM];
+    ses_error wrong;
+
     ses__json_add_named(json, "{\"id\":", ses__span_of(session->key.session));
     ses__json_add_named(json, ",\"appName\":", ses__span_of(session->key.app));
     ses__json_add_named(json, ",\"userId\":", ses__span_of(session->key.user));
     ses__buffer_add_word(json, ",\"state\":{");
     int code = ses__state_add_members(&session->snapshot.state, SCOPE_TEMP, json, error);
     ses__buffer_add_word(json, "},\"events\":[");
-    if (code == SES_OK)
-        code = add_events(json, &session->snapshot.events, error);
+    for (size_t i = 0; i < events->count && code == SES_OK; i++) {
+        const ses_event *event = events->items[i];
+        if (ses__json_check_stored(event->json, event->json_len, &wrong) != SES_OK)
+            code = ses__error_set(
+                error, SES_CORRUPT,
+                "the stored event %lld is not JSON (%s); another program wrote it: correct or delete it with the sqlite3 program",
+                (long long)event->seq, wrong.message);
+        ses__buffer_add(json, ",", i > 0 ? 1 : 0);
+        ses__buffer_add(json, event->json, event->json_len);
+    }
     ses__buffer_add_word(json, "],\"lastUpdateTime\":");
-    add_time(json, session->snapshot.row.updated_us);
+    size_t len = ses__timestamp_to_number(session->snapshot.row.updated_us, time); /* exact ... */
+    while (len > 0 && time[len - 1] == '0') /* ... without trailing zeros */
+        len--;
+    if (len > 0 && time[len - 1] == '.')
+        len--;
+    ses__buffer_add(json, time, len);
     ses__buffer_add_word(json, "}");
     return code;
 }

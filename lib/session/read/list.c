@@ -39,7 +39,8 @@ static int adopt_all(ses_page *page, struct list_op *op, ses_error *error)
 
 /* -------------------------------------------------------------------------------------------- tokens */
 
-/* The hash of all that a token must agree with. */
+/* The hash of the options that must be the same in the call that makes a token and in the one that takes
+ * it. */
 static uint32_t hash_of_list(const struct list_op *op)
 {
     const unsigned char order = (unsigned char)op->order;
@@ -47,22 +48,6 @@ static uint32_t hash_of_list(const struct list_op *op)
 
     hash = ses__filter_add_text(hash, 'u', op->user);
     return ses__filter_hash(hash, &op->filter);
-}
-
-/* Makes the token of the place after the page's last session. */
-static int make_token(ses_page *page, const struct list_op *op, ses_error *error)
-{
-    const ses_session *last = page->sessions[page->count - 1];
-    const struct session_row *row = &last->snapshot.row;
-    struct buffer bytes;
-
-    ses__token_begin(&bytes, &page->store->allocator);
-    ses__token_put_signed(&bytes, op->order == SES_ORDER_CHANGED ? row->changed_us : row->updated_us);
-    ses__token_put_signed(&bytes, row->user_id);
-    ses__token_put_signed(&bytes, row->id);
-    ses__buffer_add_word(&bytes, last->key.session);
-    page->token = ses__token_end(&bytes, hash_of_list(op));
-    return page->token ? SES_OK : ses__error_nomem(error);
 }
 
 static int take_token(struct list_op *op, const char *token, ses_error *error)
@@ -101,18 +86,18 @@ static int read_into_page(ses_page *page, struct list_op *op, const char *token,
     if (code == SES_OK)
         code = adopt_all(page, op, error);
     ses__list_op_free(op, &page->store->allocator);
-    return code == SES_OK && op->more ? make_token(page, op, error) : code;
-}
-
-static int check_list(const char *app, const char *user, const ses_list_options *options, ses_error *error)
-{
-    int code = ses__check_owner(app, user, NULL, error);
-
-    if (code == SES_OK && (options->order < SES_ORDER_NEWEST || options->order > SES_ORDER_CHANGED))
-        code = ses__error_set(error, SES_MISUSE, "list options: order is not one of SES_ORDER_*");
-    if (code == SES_OK && options->limit > LIST_MAX)
-        code = ses__error_set(error, SES_INVALID, "list options: limit is more than %d", LIST_MAX);
-    return code == SES_OK ? ses__check_flags(options->flags, SES_LIST_NO_STATE, "list options", error) : code;
+    if (code != SES_OK || !op->more)
+        return code;
+    const ses_session *last = page->sessions[page->count - 1];
+    const struct session_row *row = &last->snapshot.row;
+    struct buffer bytes;
+    ses__token_begin(&bytes, &page->store->allocator);
+    ses__token_put_signed(&bytes, op->order == SES_ORDER_CHANGED ? row->changed_us : row->updated_us);
+    ses__token_put_signed(&bytes, row->user_id);
+    ses__token_put_signed(&bytes, row->id);
+    ses__buffer_add_word(&bytes, last->key.session);
+    page->token = ses__token_end(&bytes, hash_of_list(op));
+    return page->token ? SES_OK : ses__error_nomem(error);
 }
 
 static int list_sessions(ses_store *store, struct list_op *op, const ses_list_options *given, ses_page **page,
@@ -120,8 +105,15 @@ static int list_sessions(ses_store *store, struct list_op *op, const ses_list_op
 {
     ses_list_options options;
     int code = ses__take_options(&options, sizeof options, given, "list options", error);
+
     if (code == SES_OK)
-        code = check_list(op->app, op->user, &options, error);
+        code = ses__check_owner(op->app, op->user, NULL, error);
+    if (code == SES_OK && (options.order < SES_ORDER_NEWEST || options.order > SES_ORDER_CHANGED))
+        code = ses__error_set(error, SES_MISUSE, "list options: order is not one of SES_ORDER_*");
+    if (code == SES_OK && options.limit > LIST_MAX)
+        code = ses__error_set(error, SES_INVALID, "list options: limit is more than %d", LIST_MAX);
+    if (code == SES_OK)
+        code = ses__check_flags(options.flags, SES_LIST_NO_STATE, "list options", error);
     if (code == SES_OK)
         code = ses__filter_take(options.filter, op->user, &op->filter, error);
     if (code != SES_OK)

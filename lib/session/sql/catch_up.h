@@ -25,8 +25,8 @@ struct catch_up {
 SESLITE_PRIVATE int ses__catch_up(struct catch_up *own, ses_error *error);
 
 enum keeping { KEEP_REBUILD = 1, KEEP_DROP = 2 };
-/* Makes the feature and brings it up to date; with flags (KEEP_*) makes it anew, or drops it. It works whatever
- * is damaged in the feature. Sets `total`, too. */
+/* Makes the feature and brings it up to date; with flags (KEEP_*) makes it anew, or drops it. It works
+ * whatever is damaged in the feature. Sets `total`, too. */
 SESLITE_PRIVATE int ses__feature_keep(struct catch_up *own, unsigned flags, ses_error *error);
 
 #endif

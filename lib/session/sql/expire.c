@@ -1,7 +1,7 @@
 /*
  * Sets when a session expires, and removes sessions that have expired, or that are idle or too many. Read
- * transactions look for sessions to delete, each over a bounded number of apps and users. One write transaction
- * then looks at these sessions again, and deletes them.
+ * transactions look for sessions to delete, each over a bounded number of apps and users. One write
+ * transaction then looks at these sessions again, and deletes them.
  */
 #include <string.h>
 
@@ -133,8 +133,8 @@ static int look_on(struct db *db, struct expiring *own, int *looks, ses_error *e
     return code;
 }
 
-/* The job: a part of the search. Returns SES_MORE if another follows. It makes the second state from the first,
- * since a job may run again from the start. */
+/* The job: a part of the search. Returns SES_MORE if another follows. It makes the second state from the
+ * first, since a job may run again from the start. */
 static int run_search(struct db *db, void *context, ses_error *error)
 {
     struct expiring *states = context;

@@ -131,8 +131,9 @@ static enum lease_step decide_by_clock(struct taking *taking, struct lease_row *
     return STEP_GIVE;
 }
 
-/* Decides about the attempt, and changes `row` accordingly. A lease that was taken in the future shows that the
- * clock was set back: it then lasts for its duration from now on, and not until the clock is there again. */
+/* Decides about the attempt, and changes `row` accordingly. A lease that was taken in the future shows that
+ * the clock was set back: it then lasts for its duration from now on, and not until the clock is there
+ * again. */
 static enum lease_step decide_attempt(struct taking *taking, struct lease_row *row)
 {
     const bool moved = row->until_us != 0 && row->taken_us - taking->now_us > CLOCK_SLACK_US;
@@ -193,7 +194,8 @@ static int run_take(struct db *db, void *context, ses_error *error)
 static int attempt(struct taking *taking, enum lease_attempt how, ses_error *error)
 {
     struct storage *storage = taking->store->storage;
-    /* The write reports a store that is read-only. On a server, an unnecessary look is one more round trip. */
+    /* The write reports a store that is read-only. On a server, an unnecessary look is one more round
+     * trip. */
     const bool looks = !storage->read_only && (taking->looks || !storage->engine->ask_last);
 
     taking->attempt = how;
@@ -250,8 +252,8 @@ static int refuse_held(const struct taking *taking, int64_t now_us, ses_error *e
         key->app, key->user, key->session, (long long)taking->held_until_us, waited_ms);
 }
 
-/* Makes attempts from within the queue until one succeeds, or the time is over. Only the first waiter may take
- * the lease; the others can extend one that their owner has. */
+/* Makes attempts from within the queue until one succeeds, or the time is over. Only the first waiter may
+ * take the lease; the others can extend one that their owner has. */
 static int take_in_queue(struct taking *taking, ses_error *error)
 {
     struct lease_queue *queue = &taking->store->leases;
