@@ -48,14 +48,6 @@ static int take_total(struct import_call *call, ses_error *error)
     return code == 1 ? ses__import_refuse(call, SES_INVALID, "it comes after the last line", error) : code;
 }
 
-static int take_session(struct import_call *call, ses_error *error)
-{
-    int code = ses__import_write_keys(call, error);
-
-    call->sessions++;
-    return code == SES_OK ? ses__import_session(call, error) : code;
-}
-
 static int take_line(struct import_call *call, ses_error *error)
 {
     const struct line *line = &call->line;
@@ -66,27 +58,26 @@ static int take_line(struct import_call *call, ses_error *error)
         return ses__import_key(call, error);
     if (ses__line_is(line, "artifact"))
         return ses__import_artifact(call, error);
-    if (ses__line_is(line, "session"))
-        return take_session(call, error);
+    if (ses__line_is(line, "session")) {
+        int code = ses__import_write_keys(call, error);
+        call->sessions++;
+        return code == SES_OK ? ses__import_session(call, error) : code;
+    }
     return ses__import_knows(line)
                ? ses__import_refuse(call, SES_INVALID, "it has no kind, or is out of place", error)
                : SES_OK;
 }
 
-/* If a body is written as a text, each byte can become an escape of six. A rewind is as long as the state it
- * brings back, which the limit of an event does not bound. */
-static size_t longest_line(const ses_store *store)
-{
-    const size_t rest = (size_t)16 << 20;
-    return store->max_event_bytes < (SIZE_MAX / 2 - rest) / 6 ? store->max_event_bytes * 6 + rest
-                                                              : SIZE_MAX / 2;
-}
-
 static int take_lines(struct import_call *call, ses_error *error)
 {
+    const size_t rest = (size_t)16 << 20;
+    const size_t event = call->store->max_event_bytes;
+
     call->lines.longest = FIRST_LINE_MAX;
     int code = take_first_line(call, error);
-    call->lines.longest = longest_line(call->store);
+    /* If a body is written as a text, each byte can become an escape of six. A rewind is as long as the state
+     * it brings back, which the limit of an event does not bound. */
+    call->lines.longest = event < (SIZE_MAX / 2 - rest) / 6 ? event * 6 + rest : SIZE_MAX / 2;
     while (code == SES_OK) {
         code = ses__import_next(call, error);
         if (code == 0)
@@ -103,35 +94,32 @@ static int take_lines(struct import_call *call, ses_error *error)
 
 /* ---------------------------------------------------------------------------------------------- the call */
 
-static int take_import_options(const ses_import_options *given, ses_import_options *own, ses_error *error)
+static int import_lines(ses_store *store, const ses_import_options *options,
+                        int (*read)(void *context, char *buffer, size_t capacity, size_t *len,
+                                    ses_error *error),
+                        void *context, ses_import_report *report, ses_error *error)
 {
     const unsigned known = SES_IMPORT_UPDATE | SES_IMPORT_REPLACE | SES_IMPORT_RENAME | SES_IMPORT_DRY_RUN |
                            SES_IMPORT_SKIP | SES_IMPORT_REPLACE_KEYS;
     const unsigned either = SES_IMPORT_REPLACE | SES_IMPORT_RENAME;
-    int code = ses__take_flagged(own, sizeof *own, given, known, "import options", error);
+    struct import_call call = {.store = store};
+    ses_import_options *own = &call.options;
+    int code = read ? ses__take_flagged(own, sizeof *own, options, known, "import options", error)
+                    : ses__error_set(error, SES_MISUSE, "the argument `read` is NULL");
+
     if (code == SES_OK && (own->flags & either) == either)
         code =
             ses__error_set(error, SES_MISUSE,
                            "import options: SES_IMPORT_REPLACE and SES_IMPORT_RENAME contradict each other");
     if (code == SES_OK && own->app)
         code = ses__check_id(own->app, "app", error);
-    return code == SES_OK && own->user ? ses__check_id(own->user, "user", error) : code;
-}
-
-static int import_lines(ses_store *store, const ses_import_options *options,
-                        int (*read)(void *context, char *buffer, size_t capacity, size_t *len,
-                                    ses_error *error),
-                        void *context, ses_import_report *report, ses_error *error)
-{
-    struct import_call call = {.store = store};
-    int code = read ? take_import_options(options, &call.options, error)
-                    : ses__error_set(error, SES_MISUSE, "the argument `read` is NULL");
-
+    if (code == SES_OK && own->user)
+        code = ses__check_id(own->user, "user", error);
     if (code == SES_OK && report)
         code = ses__check_size(report, "import report", error);
     if (code != SES_OK)
         return code;
-    call.limits = LIMITS_OF(store, call.options);
+    call.limits = LIMITS_OF(store, *own);
     ses__lines_init(&call.lines, &store->allocator);
     call.lines.read = read;
     call.lines.context = context;

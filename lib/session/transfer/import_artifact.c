@@ -15,6 +15,9 @@ enum { LONGEST_TEXT = 64 * CHUNK_BYTES };
 
 #define USERS "user:"
 
+/* An artifact without bytes has no lines of them. */
+#define HASH_OF_NOTHING "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
 void ses__import_artifacts_init(struct import_artifacts *artifacts, struct import_call *call,
                                 import_next_line *next_line)
 {
@@ -73,19 +76,6 @@ static const struct json_object artifact_object = {
         {"offset", NULL, IN_ARTIFACT_A_NUMBER(offset), NULL},
         {"data", NULL, IN_ARTIFACT_A_TEXT(data), NULL})};
 
-static size_t count_members(const struct artifact_members *members)
-{
-    const struct span all[] = {members->name,         members->content,  members->mime_type,
-                               members->display_name, members->metadata, members->metadata_text,
-                               members->size,         members->hash,     members->offset,
-                               members->data};
-    size_t count = 0;
-
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        count += all[i].ptr != NULL;
-    return count;
-}
-
 /* Its texts live as long as those of the line. */
 static int read_members(struct import_call *call, struct artifact_members *members, ses_error *error)
 {
@@ -97,12 +87,19 @@ static int read_members(struct import_call *call, struct artifact_members *membe
     reader.arena = &call->lines.arena;
     if (code == SES_OK)
         code = ses__json_read_last(&reader, &artifact_object, members, error);
-    if (code == SES_OK)
-        call->report.unknown += (int64_t)(call->line.others - count_members(members));
-    return code == SES_OK ? SES_OK : ses__lines_refuse(&call->lines, error, code);
+    if (code != SES_OK)
+        return ses__lines_refuse(&call->lines, error, code);
+    const struct span all[] = {members->name,         members->content,  members->mime_type,
+                               members->display_name, members->metadata, members->metadata_text,
+                               members->size,         members->hash,     members->offset,
+                               members->data};
+    call->report.unknown += (int64_t)call->line.others;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        call->report.unknown -= all[i].ptr != NULL;
+    return SES_OK;
 }
 
-/* True if the line has no such number, or it is one. */
+/* True if the line does not have the number, or has one of 64 bits. */
 static bool take_number(struct span value, const char *name, int64_t *number)
 {
     return !value.ptr || ses__typed_int64(value, name, number, NULL) == SES_OK;
@@ -110,83 +107,46 @@ static bool take_number(struct span value, const char *name, int64_t *number)
 
 /* ------------------------------------------------------------------------------------- an artifact's line */
 
-static bool is_hash_text(struct span text)
-{
-    return text.ptr && text.len == SHA256_HEX && strspn(text.ptr, "0123456789abcdef") == SHA256_HEX;
-}
-
-static bool is_short(struct span text)
-{
-    return !text.ptr || text.len <= SES_ID_MAX;
-}
-
-/* Those of a user have the prefix, and those of sessions do not. */
-static bool has_right_prefix(const struct import_artifacts *own)
-{
-    const bool is_users = own->session && !own->session[0];
-    return (strncmp(own->row.name.ptr, USERS, sizeof USERS - 1) == 0) == is_users;
-}
-
-static bool take_kind(struct artifact_row *row, struct span content)
-{
-    row->kind = !content.ptr                       ? SES_ARTIFACT_BYTES
-                : strcmp(content.ptr, "text") == 0 ? SES_ARTIFACT_TEXT
-                : strcmp(content.ptr, "uri") == 0  ? SES_ARTIFACT_URI
-                                                   : -1;
-    return row->kind >= 0;
-}
-
-/* Those without bytes have no lines of them. */
-static bool has_hash_of_nothing(const struct artifact_row *row)
-{
-    char hex[SHA256_HEX + 1];
-    struct sha256 hash;
-
-    ses__sha256_init(&hash);
-    ses__sha256_end(&hash, hex);
-    return memcmp(hex, row->hash.ptr, SHA256_HEX) == 0;
-}
-
-/* NULL: nothing. */
-static const char *find_line_fault(const struct import_artifacts *own, bool has_kind)
+/* Returns the fault of an artifact's line, or NULL. An artifact of a user has a name with the prefix, and
+ * that of a session does not. */
+static const char *find_line_fault(const struct import_artifacts *own)
 {
     const struct artifact_row *row = &own->row;
+    const bool is_users = own->session && !own->session[0];
     const int order = strcmp(row->name.ptr, own->last_name);
+    const struct span hash = row->hash;
 
-    return !has_right_prefix(own) ? "its name must begin with " USERS " if it is a user's, and only then"
-           : order < 0            ? "it is not in the order of names"
-           : row->version < 0 || row->version > MAX_ARTIFACT_VERSION ? "its version is not from 0 to 2^32 - 2"
-           : order == 0 && row->version <= own->last_version         ? "it is not in the order of versions"
-           : !ses__timestamp_holds(row->created_us)        ? "its time is outside the years 0 to 9999"
-           : !has_kind                                     ? "its content is neither \"text\" nor \"uri\""
-           : !is_short(row->mime_type)                     ? "its MIME type is longer than 512 bytes"
-           : !is_short(row->display_name)                  ? "its display name is longer than 512 bytes"
-           : row->size < 0 || row->size > LARGEST_ARTIFACT ? "its size is missing, or not from 0 to 64 GiB"
-           : row->kind != SES_ARTIFACT_BYTES && row->size > LONGEST_TEXT
-               ? "a text or an address has more than 4 MiB"
-           : !is_hash_text(row->hash)                    ? "its hash is no SHA-256 in hexadecimal"
-           : row->size == 0 && !has_hash_of_nothing(row) ? "its hash is not that of no bytes"
-                                                         : NULL;
-}
-
-static int take_metadata_member(struct import_artifacts *own, const struct artifact_members *members,
-                                ses_error *error)
-{
-    const struct span given = members->metadata_text.ptr ? members->metadata_text : members->metadata;
-    struct span *own_text = &own->row.metadata;
-
-    if (!given.ptr)
-        return SES_OK;
-    if (ses__json_check(given.ptr, given.len, NULL) != SES_OK ||
-        ses__json_type_of(ses__json_trim(given)) != JSON_OBJECT)
-        return refuse_artifact(own, "its metadata is not a JSON object", error);
-    *own_text = (struct span){ses__arena_text(&own->arena, given.ptr, given.len), given.len};
-    return own_text->ptr ? SES_OK : ses__error_nomem(error);
+    if ((strncmp(row->name.ptr, USERS, sizeof USERS - 1) == 0) != is_users)
+        return "its name must begin with " USERS " if it is a user's, and only then";
+    if (order < 0)
+        return "it is not in the order of names";
+    if (row->version < 0 || row->version > MAX_ARTIFACT_VERSION)
+        return "its version is not from 0 to 2^32 - 2";
+    if (order == 0 && row->version <= own->last_version)
+        return "it is not in the order of versions";
+    if (!ses__timestamp_holds(row->created_us))
+        return "its time is outside the years 0 to 9999";
+    if (row->kind < 0)
+        return "its content is neither \"text\" nor \"uri\"";
+    if (row->mime_type.ptr && row->mime_type.len > SES_ID_MAX)
+        return "its MIME type is longer than 512 bytes";
+    if (row->display_name.ptr && row->display_name.len > SES_ID_MAX)
+        return "its display name is longer than 512 bytes";
+    if (row->size < 0 || row->size > LARGEST_ARTIFACT)
+        return "its size is missing, or not from 0 to 64 GiB";
+    if (row->kind != SES_ARTIFACT_BYTES && row->size > LONGEST_TEXT)
+        return "a text or an address has more than 4 MiB";
+    if (!hash.ptr || hash.len != SHA256_HEX || strspn(hash.ptr, "0123456789abcdef") != SHA256_HEX)
+        return "its hash is no SHA-256 in hexadecimal";
+    if (row->size == 0 && memcmp(hash.ptr, HASH_OF_NOTHING, SHA256_HEX) != 0)
+        return "its hash is not that of no bytes";
+    return NULL;
 }
 
 static void begin_row(struct import_artifacts *own, const struct artifact_members *members)
 {
     const struct line_value *line = own->call->line.of;
+    const char *content = members->content.ptr;
     struct artifact_row *row = &own->row;
 
     ses__arena_reset(&own->arena);
@@ -194,6 +154,10 @@ static void begin_row(struct import_artifacts *own, const struct artifact_member
                                  .version = line[LINE_VERSION].text.ptr ? line[LINE_VERSION].number : -1,
                                  .created_us = line[LINE_CREATED].text.ptr ? line[LINE_CREATED].number
                                                                            : ses__store_now(own->call->store),
+                                 .kind = !content                       ? SES_ARTIFACT_BYTES
+                                         : strcmp(content, "text") == 0 ? SES_ARTIFACT_TEXT
+                                         : strcmp(content, "uri") == 0  ? SES_ARTIFACT_URI
+                                                                        : -1,
                                  .mime_type = members->mime_type,
                                  .display_name = members->display_name,
                                  .size = -1,
@@ -213,40 +177,39 @@ static int check_imported_name(const struct import_call *call, const struct arti
 static int take_artifact_line(struct import_artifacts *own, const struct artifact_members *members,
                               ses_error *error)
 {
+    const struct span metadata = members->metadata_text.ptr ? members->metadata_text : members->metadata;
     struct artifact_row *row = &own->row;
     int code = check_imported_name(own->call, members, error);
 
     if (code != SES_OK)
         return code;
     begin_row(own, members);
-    const char *fault = find_line_fault(own, take_kind(row, members->content));
+    const char *fault = find_line_fault(own);
     if (fault)
         return refuse_artifact(own, fault, error);
     ses__arena_join(&own->arena, &own->call->lines.arena);
-    code = take_metadata_member(own, members, error);
+    if (metadata.ptr) {
+        if (ses__json_check(metadata.ptr, metadata.len, NULL) != SES_OK ||
+            ses__json_type_of(ses__json_trim(metadata)) != JSON_OBJECT)
+            return refuse_artifact(own, "its metadata is not a JSON object", error);
+        row->metadata = (struct span){ses__arena_text(&own->arena, metadata.ptr, metadata.len), metadata.len};
+        if (!row->metadata.ptr)
+            return ses__error_nomem(error);
+    }
     memcpy(own->last_name, row->name.ptr, row->name.len + 1);
     own->last_version = row->version;
     own->offset = 0;
     ses__sha256_init(&own->hash);
-    return code;
+    return SES_OK;
 }
 
-/* The next line, if it is of that kind. Otherwise it is left. */
+/* Reads the next line if it is of that kind, and otherwise leaves it. */
 static int next_of_kind(struct import_artifacts *own, const char *kind, ses_error *error)
 {
     const int code = own->next_line(own->call, error);
 
     own->call->pending = code == 1 && !ses__line_is(&own->call->line, kind);
     return own->call->pending ? 0 : code;
-}
-
-/* True if it is another version of the artifact of the user. */
-static bool is_of_same(const struct import_artifacts *own, const struct artifact_members *members)
-{
-    const char *session = ses__line_text(&own->call->line, LINE_SESSION);
-
-    return members->name.ptr && strcmp(members->name.ptr, own->name) == 0 &&
-           strcmp(session ? session : "", own->session) == 0;
 }
 
 static int next_artifact(void *context, struct artifact_row *row, ses_error *error)
@@ -258,9 +221,13 @@ static int next_artifact(void *context, struct artifact_row *row, ses_error *err
     if (code != 1)
         return code;
     code = read_members(own->call, &members, error);
-    if (code == SES_OK && own->name && !is_of_same(own, &members)) {
-        own->call->pending = true;
-        return 0;
+    if (code == SES_OK && own->name) {
+        const char *session = ses__line_text(&own->call->line, LINE_SESSION);
+        if (!members.name.ptr || strcmp(members.name.ptr, own->name) != 0 ||
+            strcmp(session ? session : "", own->session) != 0) {
+            own->call->pending = true; /* it is another artifact */
+            return 0;
+        }
     }
     if (code == SES_OK)
         code = take_artifact_line(own, &members, error);
@@ -292,24 +259,11 @@ static int decode_bytes(struct import_artifacts *own, const struct artifact_memb
     return SES_OK;
 }
 
-/* After the last of its bytes. */
-static int check_whole(const struct import_artifacts *own, ses_error *error)
-{
-    struct sha256 hash = own->hash;
-    char hex[SHA256_HEX + 1];
-
-    ses__sha256_end(&hash, hex);
-    if (memcmp(hex, own->row.hash.ptr, SHA256_HEX) != 0)
-        return refuse_artifact(own, "its bytes do not have its hash: the text was changed", error);
-    return own->row.kind == SES_ARTIFACT_BYTES || ses__utf8_valid(own->bytes.data, own->bytes.len)
-               ? SES_OK
-               : refuse_artifact(own, "its text is not UTF-8", error);
-}
-
 static int take_bytes_line(struct import_artifacts *own, struct span *chunk, ses_error *error)
 {
     const struct artifact_row *row = &own->row;
     struct artifact_members members;
+    char hex[SHA256_HEX + 1];
     int code = read_members(own->call, &members, error);
 
     if (code == SES_OK)
@@ -323,27 +277,28 @@ static int take_bytes_line(struct import_artifacts *own, struct span *chunk, ses
         return refuse_artifact(own, "a line of its bytes must have 65,536 of them, or be the last", error);
     ses__sha256_add(&own->hash, chunk->ptr, chunk->len);
     own->offset += (int64_t)chunk->len;
-    return own->offset == row->size ? check_whole(own, error) : SES_OK;
-}
-
-/* Only those of kind bytes may have come before. */
-static bool may_end(const struct import_artifacts *own)
-{
-    const struct artifact_row *row = &own->row;
-    return own->offset == row->size || (own->offset == 0 && row->kind == SES_ARTIFACT_BYTES);
+    if (own->offset < row->size)
+        return SES_OK;
+    ses__sha256_end(&own->hash, hex);
+    if (memcmp(hex, row->hash.ptr, SHA256_HEX) != 0)
+        return refuse_artifact(own, "its bytes do not have its hash: the text was changed", error);
+    if (row->kind != SES_ARTIFACT_BYTES && !ses__utf8_valid(own->bytes.data, own->bytes.len))
+        return refuse_artifact(own, "its text is not UTF-8", error);
+    return SES_OK;
 }
 
 static int next_bytes(void *context, struct span *chunk, ses_error *error)
 {
     struct import_artifacts *own = context;
+    const bool has_part = own->offset > 0 || own->row.kind != SES_ARTIFACT_BYTES;
     int code = next_of_kind(own, "bytes", error);
 
-    if (code == 0 && !may_end(own))
+    if (code == 0 && own->offset != own->row.size &&
+        has_part) /* bytes may also have come before, as a whole */
         return refuse_artifact(own, "bytes of it are missing", error);
-    if (code == 1)
-        code = take_bytes_line(own, chunk, error);
-    else
+    if (code != 1)
         return code;
+    code = take_bytes_line(own, chunk, error);
     return code == SES_OK ? 1 : code;
 }
 

@@ -38,21 +38,16 @@ int ses__import_owner(struct import_call *call, ses_error *error)
 /* -------------------------------------------------------------------------------------------- reading */
 
 /* Keys of shared state have no prefix, so one that looks like a prefix is a part of the key. */
-static int check_imported_key(struct span key, ses_error *error)
-{
-    return key.len <= SES_ID_MAX
-               ? ses__scope_check_name(key, error)
-               : ses__error_set(error, SES_INVALID, "the shared key \"%.40s...\" has more than %d bytes",
-                                key.ptr, SES_ID_MAX);
-}
-
 static int add_key(struct import_keys *keys, struct span key, struct span json, ses_error *error)
 {
     struct delta_op op = {.scope = ses__scope_shared_by(keys->user)};
     int code = ses__json_check_within(json.ptr, json.len, 1, &json, error);
 
+    if (code == SES_OK && key.len > SES_ID_MAX)
+        code = ses__error_set(error, SES_INVALID, "the shared key \"%.40s...\" has more than %d bytes",
+                              key.ptr, SES_ID_MAX);
     if (code == SES_OK)
-        code = check_imported_key(key, error);
+        code = ses__scope_check_name(key, error);
     if (code == SES_OK && ses__scope_is_tombstone(json))
         code = ses__error_set(error, SES_INVALID, "a shared key cannot have the tombstone as its value");
     if (code != SES_OK)
@@ -94,16 +89,6 @@ struct key_changes {
     int64_t kept;
 };
 
-static void report_key(struct import_call *call, const struct delta_op *op, int outcome)
-{
-    const ses_import_item item = {.app = call->keys.app,
-                                  .user = call->keys.user,
-                                  .key = op->key.ptr,
-                                  .outcome = outcome,
-                                  .line = call->keys.line};
-    ses__import_report(call, &item);
-}
-
 /* Compares with the stored value: the key is written if there is none, or if it is to be replaced. */
 static int compare_key(struct import_call *call, const struct delta_op *op, bool reports,
                        struct key_changes *changes, ses_error *error)
@@ -120,10 +105,15 @@ static int compare_key(struct import_call *call, const struct delta_op *op, bool
     const bool is_there = code == SES_OK && get.json;
     const bool same = is_there && get.len == op->value.len && memcmp(get.json, op->value.ptr, get.len) == 0;
     const bool writes = !is_there || (!same && (call->options.flags & SES_IMPORT_REPLACE_KEYS));
-    if (code == SES_OK && is_there && !same) {
+    if (is_there && !same) {
+        const ses_import_item item = {.app = call->keys.app,
+                                      .user = call->keys.user,
+                                      .key = op->key.ptr,
+                                      .outcome = writes ? SES_IMPORTED_KEY_REPLACED : SES_IMPORTED_KEY_KEPT,
+                                      .line = call->keys.line};
         changes->kept += writes ? 0 : 1;
         if (reports)
-            report_key(call, op, writes ? SES_IMPORTED_KEY_REPLACED : SES_IMPORTED_KEY_KEPT);
+            ses__import_report(call, &item);
     }
     seen.removes = !is_there;
     if (is_there && writes)
@@ -136,32 +126,24 @@ static int compare_key(struct import_call *call, const struct delta_op *op, bool
     return code;
 }
 
-static int write_changes_of_keys(struct import_call *call, struct key_changes *changes, ses_error *error)
-{
-    struct shared_set_op set = {.limits = call->limits,
-                                .app = call->keys.app,
-                                .user = call->keys.user,
-                                .makes_owner = true,
-                                .delta = &changes->delta,
-                                .expected = &changes->seen,
-                                .bytes = call->keys.bytes};
-
-    if (call->options.flags & SES_IMPORT_DRY_RUN)
-        return SES_OK;
-    return ses__door_set_shared(call->store->storage, &set, error);
-}
-
 static int try_to_write_keys(struct import_call *call, bool reports, ses_error *error)
 {
     const struct delta *read = &call->keys.delta;
     struct key_changes changes = {.kept = 0};
+    struct shared_set_op set = {.limits = call->limits,
+                                .app = call->keys.app,
+                                .user = call->keys.user,
+                                .makes_owner = true,
+                                .delta = &changes.delta,
+                                .expected = &changes.seen,
+                                .bytes = call->keys.bytes};
     int code = SES_OK;
 
     ses__arena_init(&changes.arena, &call->store->allocator);
     for (size_t i = 0; i < read->count && code == SES_OK; i++)
         code = compare_key(call, &read->ops[i], reports, &changes, error);
-    if (code == SES_OK)
-        code = write_changes_of_keys(call, &changes, error);
+    if (code == SES_OK && !(call->options.flags & SES_IMPORT_DRY_RUN))
+        code = ses__door_set_shared(call->store->storage, &set, error);
     if (code == SES_OK) {
         call->report.keys += (int64_t)changes.delta.count;
         call->report.keys_kept += changes.kept;

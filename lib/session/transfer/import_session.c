@@ -80,49 +80,36 @@ static int take_imported_labels(struct imported_session *own, struct span object
     return code;
 }
 
-static int take_state(struct imported_session *own, const struct line *line, ses_error *error)
-{
-    const struct span initial = ses__line_json(line, LINE_INITIAL, LINE_INITIAL_TEXT);
-
-    if (!initial.ptr)
-        return SES_OK;
-    own->loaded.initial_state = ses__arena_text(&own->arena, initial.ptr, initial.len);
-    own->loaded.initial_state_len = initial.len;
-    return own->loaded.initial_state ? SES_OK : ses__error_nomem(error);
-}
-
-static void take_names(struct imported_session *own, const struct line *line)
-{
-    const ses_import_options *options = &own->call->options;
-
-    own->key.app = options->app ? options->app : ses__line_text(line, LINE_APP);
-    own->key.user = options->user ? options->user : ses__line_text(line, LINE_USER);
-    own->key.session = ses__line_text(line, LINE_SESSION);
-    own->loaded.title = ses__line_text(line, LINE_TITLE);
-    own->parent.user = options->user ? options->user : ses__line_text(line, LINE_PARENT_USER);
-    own->parent.session = ses__line_text(line, LINE_PARENT_SESSION);
-    own->loaded.parent = own->parent.session ? &own->parent : NULL;
-}
-
 static int take_session_line(struct imported_session *own, ses_error *error)
 {
     const struct line *line = &own->first;
+    const ses_import_options *options = &own->call->options;
+    const struct span initial = ses__line_json(line, LINE_INITIAL, LINE_INITIAL_TEXT);
     ses_loaded *loaded = &own->loaded;
 
     keep_line_texts(own);
-    loaded->size = sizeof *loaded;
-    loaded->created_us = line_number(line, LINE_CREATED);
-    loaded->updated_us = line_number(line, LINE_UPDATED);
-    loaded->expires_us = line_number(line, LINE_EXPIRES);
-    loaded->version = line_number(line, LINE_VERSION);
-    loaded->last_seq = line->of[LINE_LAST_SEQ].number;
-    loaded->base_seq = line->of[LINE_BASE_SEQ].number;
-    loaded->parent_seq = line->of[LINE_PARENT_SEQ].number;
-    loaded->origin = line->of[LINE_ORIGIN].number;
-    take_names(own, line);
+    own->key.app = options->app ? options->app : ses__line_text(line, LINE_APP);
+    own->key.user = options->user ? options->user : ses__line_text(line, LINE_USER);
+    own->key.session = ses__line_text(line, LINE_SESSION);
+    own->parent.user = options->user ? options->user : ses__line_text(line, LINE_PARENT_USER);
+    own->parent.session = ses__line_text(line, LINE_PARENT_SESSION);
+    *loaded = (ses_loaded){.size = sizeof *loaded,
+                           .title = ses__line_text(line, LINE_TITLE),
+                           .created_us = line_number(line, LINE_CREATED),
+                           .updated_us = line_number(line, LINE_UPDATED),
+                           .expires_us = line_number(line, LINE_EXPIRES),
+                           .version = line_number(line, LINE_VERSION),
+                           .last_seq = line->of[LINE_LAST_SEQ].number,
+                           .base_seq = line->of[LINE_BASE_SEQ].number,
+                           .parent = own->parent.session ? &own->parent : NULL,
+                           .parent_seq = line->of[LINE_PARENT_SEQ].number,
+                           .origin = line->of[LINE_ORIGIN].number};
     int code = take_imported_labels(own, line->of[LINE_LABELS].text, error);
-    if (code == SES_OK)
-        code = take_state(own, line, error);
+    if (code == SES_OK && initial.ptr) {
+        loaded->initial_state = ses__arena_text(&own->arena, initial.ptr, initial.len);
+        loaded->initial_state_len = initial.len;
+        code = loaded->initial_state ? SES_OK : ses__error_nomem(error);
+    }
     if (code == SES_OK && (!own->key.app || !own->key.user || !own->key.session))
         code = ses__error_set(error, SES_INVALID, "a session needs the names app, user and session");
     return code;
@@ -162,29 +149,25 @@ static int next_of_session(struct import_call *call, ses_error *error)
     }
 }
 
-/* A name without its prefix, or no name, becomes one with the prefix. NULL: out of memory. */
-static const char *base_artifact_name(struct imported_session *own, const struct line *line)
-{
-    const char *name = ses__line_has(line, LINE_KEY) ? ses__line_text(line, LINE_KEY) : "";
-    const size_t size = sizeof BASE_ARTIFACT + strlen(name);
-    char *made = ses__arena_new(&own->arena, size);
-
-    if (made)
-        (void)snprintf(made, size, BASE_ARTIFACT "%s", name);
-    return made;
-}
-
+/* An artifact's name without its prefix, or no name, becomes one with the prefix. */
 static int add_base(struct imported_session *own, const struct line *line, ses_error *error)
 {
     const bool is_artifact = ses__line_is(line, "base_artifact");
     struct span json = ses__line_json(line, LINE_VALUE, LINE_VALUE_TEXT);
-    const char *name = is_artifact ? base_artifact_name(own, line) : ses__line_text(line, LINE_KEY);
+    const char *name = ses__line_text(line, LINE_KEY);
     const char *copy = NULL;
 
-    if (is_artifact && !ses__line_has(line, LINE_KEY))
+    if (is_artifact && !name)
         json = (struct span){"null", 4};
     if (!json.ptr || (!is_artifact && !name))
         return break_off(own->call, "a key of the base has no name or no value", error);
+    if (is_artifact) {
+        const size_t size = sizeof BASE_ARTIFACT + (name ? strlen(name) : 0);
+        char *made = ses__arena_new(&own->arena, size);
+        if (made)
+            (void)snprintf(made, size, BASE_ARTIFACT "%s", name ? name : "");
+        name = made;
+    }
     if (ses__memory_grow(own->arena.allocator, &own->base, &own->base_capacity, own->base_count + 1,
                          sizeof *own->base))
         copy = ses__arena_text(&own->arena, json.ptr, json.len);
@@ -231,38 +214,32 @@ static int take_end(struct imported_session *own, ses_error *error)
     return SES_OK;
 }
 
-static int take_event_line(struct imported_session *own, ses_loaded_event *event, ses_error *error)
+static int next_imported(void *context, ses_loaded_event *event, ses_error *error)
 {
-    const struct line *line = &own->call->line;
-    const struct span body = ses__line_json(line, LINE_BODY, LINE_BODY_TEXT);
+    struct imported_session *own = context;
+    struct import_call *call = own->call;
+    const struct line *line = &call->line;
+    int code = next_of_session(call, error);
 
+    if (code != 1)
+        return code;
+    if (ses__line_is(line, "end"))
+        return take_end(own, error);
+    if (ses__line_is(line, "artifact"))
+        return break_off(call, "an artifact comes after an event, or is out of order", error);
+    if (ses__line_is(line, "bytes"))
+        return break_off(call, "the bytes belong to no artifact before them", error);
+    if (is_of_base(line))
+        return break_off(call, "a key of the base comes after an event", error);
+    const struct span body = ses__line_json(line, LINE_BODY, LINE_BODY_TEXT);
     if (!body.ptr)
-        return break_off(own->call, "an event has no body", error);
+        return break_off(call, "an event has no body", error);
     event->json = body.ptr;
     event->json_len = body.len;
     event->seq = line->of[LINE_SEQ].number;
     event->updated_us = line_number(line, LINE_UPDATED);
     own->events++;
     return 1;
-}
-
-static int next_imported(void *context, ses_loaded_event *event, ses_error *error)
-{
-    struct imported_session *own = context;
-    struct import_call *call = own->call;
-    int code = next_of_session(call, error);
-
-    if (code != 1)
-        return code;
-    if (ses__line_is(&call->line, "end"))
-        return take_end(own, error);
-    if (ses__line_is(&call->line, "artifact"))
-        return break_off(call, "an artifact comes after an event, or is out of order", error);
-    if (ses__line_is(&call->line, "bytes"))
-        return break_off(call, "the bytes belong to no artifact before them", error);
-    if (is_of_base(&call->line))
-        return break_off(call, "a key of the base comes after an event", error);
-    return take_event_line(own, event, error);
 }
 
 /* --------------------------------------------------------------------------------------------- the result */
@@ -281,35 +258,7 @@ static void report_session(const struct imported_session *own, const ses_load_re
     ses__import_report(own->call, &item);
 }
 
-static void count_session(ses_import_report *report, const ses_load_result *result)
-{
-    int64_t *const counts[] = {[SES_LOADED_NEW] = &report->made,
-                               [SES_LOADED_EQUAL] = &report->equal,
-                               [SES_LOADED_UPDATED] = &report->updated,
-                               [SES_LOADED_REPLACED] = &report->replaced,
-                               [SES_LOADED_RENAMED] = &report->renamed};
-    (*counts[result->outcome])++;
-    report->events += result->events;
-}
-
-static bool is_refusal(int code)
-{
-    return code == SES_EXISTS || code == SES_INVALID || code == SES_JSON || code == SES_LIMIT;
-}
-
-/* Skips to the end of a refused session. */
-static int pass_over(struct imported_session *own, ses_error *error)
-{
-    int code = 1;
-
-    while (!own->ended && code == 1) {
-        code = next_of_session(own->call, error);
-        own->ended = code == 1 && ses__line_is(&own->call->line, "end");
-        own->events += code == 1 && ses__line_is(&own->call->line, "event");
-    }
-    return code == 1 ? SES_OK : code;
-}
-
+/* Reports that the session is refused, and, if the import is to go on, skips to its end. */
 static int refuse_session(struct imported_session *own, int code, ses_error *error)
 {
     struct import_call *call = own->call;
@@ -324,12 +273,25 @@ static int refuse_session(struct imported_session *own, int code, ses_error *err
     if (!(call->options.flags & SES_IMPORT_SKIP))
         return code;
     ses__error_clear(error);
-    return pass_over(own, error);
+    while (!own->ended) {
+        code = next_of_session(call, error);
+        if (code != 1)
+            return code;
+        own->ended = ses__line_is(&call->line, "end");
+        own->events += ses__line_is(&call->line, "event");
+    }
+    return SES_OK;
 }
 
 static int load_imported(struct imported_session *own, ses_error *error)
 {
     struct import_call *call = own->call;
+    ses_import_report *report = &call->report;
+    int64_t *const counts[] = {[SES_LOADED_NEW] = &report->made,
+                               [SES_LOADED_EQUAL] = &report->equal,
+                               [SES_LOADED_UPDATED] = &report->updated,
+                               [SES_LOADED_REPLACED] = &report->replaced,
+                               [SES_LOADED_RENAMED] = &report->renamed};
     const unsigned flags = call->options.flags &
                            (SES_IMPORT_UPDATE | SES_IMPORT_REPLACE | SES_IMPORT_RENAME | SES_IMPORT_DRY_RUN);
     const ses_load_options options = {.size = sizeof options,
@@ -337,6 +299,8 @@ static int load_imported(struct imported_session *own, ses_error *error)
     struct import_artifacts artifacts;
     ses_load_result result;
 
+    own->loaded.next = next_imported;
+    own->loaded.next_context = own;
     ses__import_artifacts_init(&artifacts, call, next_of_session);
     struct artifact_source source = ses__import_artifact_source(&artifacts);
     int code = ses__load_session(call->store, &own->key, &own->loaded, &source, &options, &call->limits,
@@ -344,8 +308,9 @@ static int load_imported(struct imported_session *own, ses_error *error)
     ses__import_artifacts_free(&artifacts);
     if (code < 0)
         return code;
-    count_session(&call->report, &result);
-    call->report.artifacts += source.stored;
+    (*counts[result.outcome])++;
+    report->events += result.events;
+    report->artifacts += source.stored;
     report_session(own, &result, result.outcome, NULL);
     return SES_OK;
 }
@@ -356,8 +321,6 @@ int ses__import_session(struct import_call *call, ses_error *error)
     ses_error why;
 
     ses__error_clear(&why);
-    own.loaded.next = next_imported;
-    own.loaded.next_context = &own;
     ses__arena_init(&own.arena, &call->store->allocator);
     ses__annotations_init(&own.annotations, &call->store->allocator);
     int code = take_session_line(&own, &why);
@@ -365,7 +328,9 @@ int ses__import_session(struct import_call *call, ses_error *error)
         code = take_base_lines(&own, &why);
     if (code == SES_OK)
         code = load_imported(&own, &why);
-    if (is_refusal(code) && !call->broken)
+    const bool is_refused =
+        code == SES_EXISTS || code == SES_INVALID || code == SES_JSON || code == SES_LIMIT;
+    if (is_refused && !call->broken)
         code = refuse_session(&own, code, &why);
     if (code != SES_OK && error)
         *error = why;

@@ -26,18 +26,6 @@ struct load_call {
 
 /* ------------------------------------------------------------------------------------------------- events */
 
-/* Calls the application's function. */
-static int ask_for_event(struct load_call *call, ses_loaded_event *event, ses_error *error)
-{
-    ses_error own;
-
-    if (!call->loaded.next)
-        return 0;
-    ses__error_clear(&own);
-    int code = call->loaded.next(call->loaded.next_context, event, &own);
-    return ses__error_called(error, code, 1, &own, "gives the events");
-}
-
 static int read_draft(struct load_call *call, const ses_loaded_event *event, ses_error *error)
 {
     struct event_draft *draft = &call->draft;
@@ -62,12 +50,18 @@ static int read_draft(struct load_call *call, const ses_loaded_event *event, ses
     return code;
 }
 
+/* Gets an event from the application's function, and reads it. */
 static int next_draft(void *context, struct event_draft **draft, ses_error *error)
 {
     struct load_call *call = context;
     ses_loaded_event event = {.seq = 0};
-    int code = ask_for_event(call, &event, error);
+    ses_error own;
 
+    if (!call->loaded.next)
+        return 0;
+    ses__error_clear(&own);
+    int code = call->loaded.next(call->loaded.next_context, &event, &own);
+    code = ses__error_called(error, code, 1, &own, "gives the events");
     if (code <= 0)
         return code;
     ses__event_draft_free(&call->draft);
@@ -126,21 +120,6 @@ static int take_parent(struct load_call *call, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------------- state */
 
-static int take_initial(struct load_call *call, ses_error *error)
-{
-    const ses_loaded *loaded = &call->loaded;
-    struct span text;
-
-    if (!loaded->initial_state)
-        return SES_OK;
-    int code =
-        ses__check_span(loaded->initial_state, loaded->initial_state_len, "initial_state", &text, error);
-    if (code == SES_OK)
-        code = ses__initial_state_read(&call->initial, text, error);
-    call->op.initial = call->initial.stored;
-    return code;
-}
-
 static int take_own_state(struct load_call *call, ses_error *error)
 {
     struct span text;
@@ -161,38 +140,35 @@ static int take_own_state(struct load_call *call, ses_error *error)
     return code;
 }
 
-static int check_base_artifact(const struct base_value *own, ses_error *error)
-{
-    const char *name = own->name.ptr + sizeof BASE_ARTIFACT - 1;
-    const bool is_version = name[0] ? ses__artifact_version_of(own->value) >= 0
-                                    : ses__span_is(own->value, (struct span){"null", 4});
-    const int code = name[0] ? ses__check_id(name, "artifact", error) : SES_OK;
-
-    return code == SES_OK && !is_version
-               ? ses__error_set(error, SES_INVALID, "the artifact \"%.200s\" has no version", name)
-               : code;
-}
-
-/* Only an import has artifacts. */
+/* Only an import has artifacts. An artifact has a version; the one without a name has null. */
 static int check_base_value(const ses_loaded_value *given, int64_t base_seq, bool has_artifacts,
                             struct base_value *own, ses_error *error)
 {
+    static const struct span null = {"null", 4};
     int code = ses__check_argument(given->name, "name", error);
 
     if (code == SES_OK)
         code = ses__check_span(given->json, given->json_len, "json", &own->value, error);
     if (code != SES_OK)
         return code;
-    own->name = (struct span){given->name, strlen(given->name)};
+    own->name = ses__span_of(given->name);
     own->seq = given->seq;
     const bool is_artifact = has_artifacts && ses__base_is_artifact(own);
-    code = is_artifact ? check_base_artifact(own, error) : ses__scope_check_name(own->name, error);
+    if (is_artifact) {
+        const char *name = own->name.ptr + sizeof BASE_ARTIFACT - 1;
+        code = name[0] ? ses__check_id(name, "artifact", error) : SES_OK;
+        if (code == SES_OK &&
+            !(name[0] ? ses__artifact_version_of(own->value) >= 0 : ses__span_is(own->value, null)))
+            code = ses__error_set(error, SES_INVALID, "the artifact \"%.200s\" has no version", name);
+    } else {
+        code = ses__scope_check_name(own->name, error);
+    }
     if (code == SES_OK)
         code = ses__json_check_within(own->value.ptr, own->value.len, 1, &own->value, error);
     if (code != SES_OK)
         return code;
-    bool sound = (is_artifact || ses__scope_of(own->name, NULL) != SCOPE_TEMP) &&
-                 !ses__scope_is_tombstone(own->value) && own->seq >= 0 && own->seq <= base_seq;
+    const bool sound = (is_artifact || ses__scope_of(own->name, NULL) != SCOPE_TEMP) &&
+                       !ses__scope_is_tombstone(own->value) && own->seq >= 0 && own->seq <= base_seq;
     return sound
                ? SES_OK
                : ses__error_set(
@@ -208,23 +184,20 @@ static int compare_base_names(const void *left, const void *right)
     return strcmp(a->name.ptr, b->name.ptr);
 }
 
-static int sort_base(struct base_value *values, size_t count, ses_error *error)
-{
-    qsort(values, count, sizeof *values, compare_base_names);
-    for (size_t i = 1; i < count; i++) {
-        if (compare_base_names(&values[i - 1], &values[i]) == 0)
-            return ses__error_set(error, SES_INVALID, "the key \"%.200s\" appears twice", values[i].name.ptr);
-    }
-    return SES_OK;
-}
-
-/* A value that no event had set must come from the initial state. */
-static int check_base_values(struct load_call *call, const struct base_value *values, size_t count,
+/* Sorts the values by their names. A value that no event had set must come from the initial state. */
+static int check_base_values(struct load_call *call, struct base_value *values, size_t count,
                              ses_error *error)
 {
     struct changes *initial = &call->initial.changes;
-    int code = ses__changes_settle(initial, error);
+    int code = SES_OK;
 
+    qsort(values, count, sizeof *values, compare_base_names);
+    for (size_t i = 1; i < count && code == SES_OK; i++) {
+        if (compare_base_names(&values[i - 1], &values[i]) == 0)
+            code = ses__error_set(error, SES_INVALID, "the key \"%.200s\" appears twice", values[i].name.ptr);
+    }
+    if (code == SES_OK)
+        code = ses__changes_settle(initial, error);
     for (size_t i = 0; i < count && code == SES_OK; i++) {
         const struct delta_op *set = ses__changes_find(initial, values[i].name);
         if (values[i].seq == 0 && !ses__base_is_artifact(&values[i]) &&
@@ -255,8 +228,6 @@ static int take_base(struct load_call *call, ses_error *error)
         code = check_base_value(&loaded->base[i], call->op.base_seq, call->op.artifacts != NULL, &values[i],
                                 error);
     if (code == SES_OK)
-        code = sort_base(values, count, error);
-    if (code == SES_OK)
         code = check_base_values(call, values, count, error);
     if (code != SES_OK)
         ses__error_prefix(error, "the base: ");
@@ -285,6 +256,8 @@ static int take_load_flags(const ses_load_options *given, unsigned *flags, ses_e
 
 static int take_loaded(struct load_call *call, const ses_loaded *given, ses_error *error)
 {
+    const ses_loaded *loaded = &call->loaded;
+    struct span text;
     int code = ses__check_argument(given, "loaded", error);
 
     if (code == SES_OK)
@@ -294,22 +267,18 @@ static int take_loaded(struct load_call *call, const ses_loaded *given, ses_erro
     if (code == SES_OK)
         code = take_parent(call, error);
     if (code == SES_OK)
-        code = ses__annotating_take(&call->op.annotating, call->loaded.title, call->loaded.labels,
-                                    call->loaded.label_count, true, &call->state.arena, error);
-    if (code == SES_OK)
-        code = take_initial(call, error);
+        code = ses__annotating_take(&call->op.annotating, loaded->title, loaded->labels, loaded->label_count,
+                                    true, &call->state.arena, error);
+    if (code == SES_OK && loaded->initial_state) {
+        code =
+            ses__check_span(loaded->initial_state, loaded->initial_state_len, "initial_state", &text, error);
+        if (code == SES_OK)
+            code = ses__initial_state_read(&call->initial, text, error);
+        call->op.initial = call->initial.stored;
+    }
     if (code == SES_OK)
         code = take_own_state(call, error);
     return code == SES_OK ? take_base(call, error) : code;
-}
-
-static void name_refused(const struct load_call *call, ses_error *error)
-{
-    const int64_t index = call->op.begun - (call->op.refused ? 1 : 0);
-
-    if (error)
-        error->index = index;
-    ses__error_prefix(error, "event %lld, counted from 0: ", (long long)index);
 }
 
 static int store_loaded_session(struct load_call *call, ses_load_result *result, ses_error *error)
@@ -318,8 +287,12 @@ static int store_loaded_session(struct load_call *call, ses_load_result *result,
     const ses_key key = {op->key->app, op->key->user, op->name};
     int code = ses__door_load(call->store->storage, op, error);
 
-    if (code != SES_OK && (op->refused || call->refused))
-        name_refused(call, error);
+    if (code != SES_OK && (op->refused || call->refused)) {
+        const int64_t index = op->begun - (op->refused ? 1 : 0);
+        if (error)
+            error->index = index;
+        ses__error_prefix(error, "event %lld, counted from 0: ", (long long)index);
+    }
     if (code != SES_OK)
         return code;
     if (op->outcome != SES_LOADED_EQUAL && !(op->flags & SES_LOAD_DRY_RUN))

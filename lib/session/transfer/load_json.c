@@ -61,53 +61,33 @@ static bool next_session_event(struct json_loading *own, struct span *event)
     return ses__json_element(&own->reader) && ses__json_skip(&own->reader, event);
 }
 
-static int keep_touched(struct json_loading *own, const struct event_draft *draft, ses_error *error)
-{
-    for (size_t i = 0; i < draft->delta.count; i++) {
-        struct delta_op op = draft->delta.ops[i];
-        if (op.scope != SCOPE_SESSION)
-            continue;
-        op.name.ptr = ses__arena_text(&own->touched.arena, op.name.ptr, op.name.len);
-        if (!op.name.ptr || !ses__delta_add(&own->touched.delta, &own->store->allocator, op))
-            return ses__error_nomem(error);
-    }
-    return SES_OK;
-}
-
-static void keep_time(struct json_loading *own, const struct event_draft *draft)
-{
-    const int64_t time_us = draft->row.time_us;
-
-    if (!draft->has_time)
-        own->timeless = true;
-    if (draft->has_time && time_us < own->first_us)
-        own->first_us = time_us;
-    if (draft->has_time && time_us > own->last_us)
-        own->last_us = time_us;
-}
-
-static int look_at_event(struct json_loading *own, struct span event, ses_error *error)
-{
-    struct event_draft draft;
-
-    ses__event_draft_init(&draft, &own->store->allocator);
-    int code = ses__event_read(&draft, event, error);
-    if (code == SES_OK)
-        code = keep_touched(own, &draft, error);
-    if (code == SES_OK)
-        keep_time(own, &draft);
-    ses__event_draft_free(&draft);
-    return code;
-}
-
+/* Reads the events a first time: for their times, and for the keys of the session that they change. */
 static int look_at_events(struct json_loading *own, ses_error *error)
 {
+    const ses_allocator *allocator = &own->store->allocator;
     struct span event;
     int code = SES_OK;
 
     begin_session_events(own);
-    for (; code == SES_OK && next_session_event(own, &event); own->count++)
-        code = look_at_event(own, event, error);
+    for (; code == SES_OK && next_session_event(own, &event); own->count++) {
+        struct event_draft draft;
+        ses__event_draft_init(&draft, allocator);
+        code = ses__event_read(&draft, event, error);
+        for (size_t i = 0; code == SES_OK && i < draft.delta.count; i++) {
+            struct delta_op op = draft.delta.ops[i];
+            if (op.scope != SCOPE_SESSION)
+                continue;
+            op.name.ptr = ses__arena_text(&own->touched.arena, op.name.ptr, op.name.len);
+            if (!op.name.ptr || !ses__delta_add(&own->touched.delta, allocator, op))
+                code = ses__error_nomem(error);
+        }
+        own->timeless = own->timeless || !draft.has_time;
+        if (draft.has_time && draft.row.time_us < own->first_us)
+            own->first_us = draft.row.time_us;
+        if (draft.has_time && draft.row.time_us > own->last_us)
+            own->last_us = draft.row.time_us;
+        ses__event_draft_free(&draft);
+    }
     if (code != SES_OK) {
         ses__error_prefix(error, "event %lld, counted from 0: ", (long long)own->count - 1);
         if (error)
@@ -177,38 +157,6 @@ static int write_shared(struct json_loading *own, const ses_key *key, enum scope
 
 /* ----------------------------------------------------------------------------------------------- the call */
 
-/* The session, its state and its events are levels around values that may themselves be JSON_MAX_DEPTH
- * deep. */
-static int read_session_json(struct json_loading *own, struct span text, ses_error *error)
-{
-    struct json_reader reader;
-    int code = ses__json_start_object(&reader, text, session_json_fields.whole, error);
-
-    reader.max_depth += JSON_AROUND;
-    reader.arena = &own->arena;
-    if (code == SES_OK)
-        code = ses__json_read_last(&reader, &session_json_fields, own, error);
-    if (code == SES_OK)
-        code = look_at_events(own, error);
-    return code == SES_OK ? read_final_state(own, error) : code;
-}
-
-/* Completes the given key, which may be NULL, with the names in the JSON. */
-static int choose_key(const struct json_loading *own, const ses_key *given, ses_key *key, ses_error *error)
-{
-    *key = given ? *given : (ses_key){NULL, NULL, NULL};
-    if (!key->app)
-        key->app = own->app.ptr;
-    if (!key->user)
-        key->user = own->user.ptr;
-    if (!key->session)
-        key->session = own->id.ptr;
-    const char *missing = !key->app ? "appName" : !key->user ? "userId" : !key->session ? "id" : NULL;
-    return missing ? ses__error_set(error, SES_INVALID,
-                                    "the session has no %s, and the key does not name one", missing)
-                   : SES_OK;
-}
-
 static int load_read(struct json_loading *own, const ses_key *key, unsigned flags, ses_load_result *result,
                      ses_error *error)
 {
@@ -234,8 +182,9 @@ static int load_read(struct json_loading *own, const ses_key *key, unsigned flag
     return written < 0 ? written : code;
 }
 
-static int load_json(ses_store *store, const ses_key *key, struct span text, const ses_load_options *options,
-                     ses_load_result *result, ses_error *error)
+/* The given key, which may be NULL, is completed with the names in the JSON. */
+static int load_json(ses_store *store, const ses_key *given, struct span text,
+                     const ses_load_options *options, ses_load_result *result, ses_error *error)
 {
     struct json_loading own = {.store = store,
                                .limits = LIMITS_OF(store, *options),
@@ -243,17 +192,36 @@ static int load_json(ses_store *store, const ses_key *key, struct span text, con
                                .time_us = INT64_MIN,
                                .first_us = INT64_MAX,
                                .last_us = INT64_MIN};
-    ses_key chosen;
+    ses_key key = given ? *given : (ses_key){NULL, NULL, NULL};
+    struct json_reader reader;
 
     ses__arena_init(&own.arena, &store->allocator);
     ses__changes_init(&own.touched, &store->allocator);
     ses__changes_init(&own.final, &store->allocator);
     ses__buffer_init(&own.initial, &store->allocator);
-    int code = read_session_json(&own, text, error);
+    int code = ses__json_start_object(&reader, text, session_json_fields.whole, error);
+    /* The session, its state and its events are levels around values that may themselves be JSON_MAX_DEPTH
+     * deep. */
+    reader.max_depth += JSON_AROUND;
+    reader.arena = &own.arena;
     if (code == SES_OK)
-        code = choose_key(&own, key, &chosen, error);
+        code = ses__json_read_last(&reader, &session_json_fields, &own, error);
     if (code == SES_OK)
-        code = load_read(&own, &chosen, options->flags, result, error);
+        code = look_at_events(&own, error);
+    if (code == SES_OK)
+        code = read_final_state(&own, error);
+    if (!key.app)
+        key.app = own.app.ptr;
+    if (!key.user)
+        key.user = own.user.ptr;
+    if (!key.session)
+        key.session = own.id.ptr;
+    const char *missing = !key.app ? "appName" : !key.user ? "userId" : !key.session ? "id" : NULL;
+    if (code == SES_OK && missing)
+        code = ses__error_set(error, SES_INVALID, "the session has no %s, and the key does not name one",
+                              missing);
+    if (code == SES_OK)
+        code = load_read(&own, &key, options->flags, result, error);
     ses__buffer_free(&own.initial);
     ses__changes_free(&own.touched);
     ses__changes_free(&own.final);
