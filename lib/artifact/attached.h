@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "artifact/artifact.h"
-#include "session/append_artifacts.h"
+#include "session/session.h"
 
 struct attached {
     struct artifact_call call; /* with its name */

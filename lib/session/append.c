@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "model/event/event.h"
-#include "session/append_artifacts.h"
 #include "session/append_extras.h"
 #include "session/session.h"
 #include "session/followers.h"
@@ -40,34 +39,26 @@ int ses__store_complete_event(ses_store *store, struct event_draft *draft, ses_e
     return ses__event_seal(draft, error);
 }
 
-/* An event that is stored may be given again however long it is: a rewind can be, or the limit was another
- * then. */
-static int check_size(const struct append_call *call, struct event_draft *draft, size_t len, ses_error *error)
-{
-    const size_t limit = call->at->store->max_event_bytes;
-    const size_t changes_len = call->extras->writes.members.len;
-
-    if (!draft->has_id || !draft->has_time || changes_len > 0)
-        return ses__check_event_size(call->at->store, len + changes_len, limit, error);
-    draft->too_long = len > limit + EVENT_ALLOWANCE;
-    return SES_OK;
-}
-
-/* Reads one event, and adds a missing id or time. */
+/* Reads one event, and adds a missing id or time. A stored event may be given again whatever its length: a
+ * rewind may be longer than the limit, and the limit may have changed. */
 static int prepare_draft(struct append_call *call, const ses_text *event, struct event_draft *draft,
                          ses_appended *result, ses_error *error)
 {
+    const ses_store *store = call->at->store;
+    const size_t changes_len = call->extras->writes.members.len;
     struct span text;
     int code = ses__check_span(event->text, event->len, "event", &text, error);
 
     *result = (ses_appended){0};
     draft->extras = call->is_batch ? NULL : &call->extras->writes;
     if (code == SES_OK) /* before it is read */
-        code = ses__check_event_size(call->at->store, text.len, LARGEST_MAX_EVENT, error);
+        code = ses__check_event_size(store, text.len, LARGEST_MAX_EVENT, error);
     if (code == SES_OK)
         code = ses__event_read(draft, text, error);
-    if (code == SES_OK)
-        code = check_size(call, draft, text.len, error);
+    if (code == SES_OK && (!draft->has_id || !draft->has_time || changes_len > 0))
+        code = ses__check_event_size(store, text.len + changes_len, store->max_event_bytes, error);
+    else if (code == SES_OK)
+        draft->too_long = text.len > store->max_event_bytes + EVENT_ALLOWANCE;
     if (code == SES_OK && draft->partial)
         result->status = SES_PARTIAL;
     else if (code == SES_OK)
@@ -77,38 +68,29 @@ static int prepare_draft(struct append_call *call, const ses_text *event, struct
     return code;
 }
 
-/* True if the handle shows the event now, but did not before, as for a duplicate that the handle lacked. */
-static bool is_new_to_handle(const struct append_call *call, const ses_appended *result, int64_t shown)
-{
-    return result->status == SES_OK || (result->status == SES_DUPLICATE && result->seq > shown &&
-                                        result->seq <= call->op.before.last_seq);
-}
-
-/* Brings the stored events to the handle. This cannot fail. */
-static void move_handle(struct append_call *call, struct temp_update *temp)
-{
-    int64_t shown = call->at->session->snapshot.row.last_seq;
-
-    ses__advance_apply(&call->op.advance);
-    for (size_t i = 0; i < call->op.count; i++) {
-        if (is_new_to_handle(call, &call->op.results[i], shown))
-            ses__temp_apply(temp, i);
-    }
-}
-
 static int store_drafts(struct append_call *call, ses_error *error)
 {
     struct append_op *op = &call->op;
+    ses_session *session = call->at->session;
     struct temp_update temp;
-    int code = ses__temp_stage(&temp, call->at->session, op->drafts, op->count, error);
+    int code = ses__temp_stage(&temp, session, op->drafts, op->count, error);
 
     for (size_t i = 0; i < op->count; i++)
         op->bytes += op->drafts[i].row.body.len;
     if (code == SES_OK) {
         code = ses__door_append(call->at->store->storage, op, error);
         ses__followers_notify(call->at->store, code, &call->at->key);
-        if (code == SES_OK && call->at->session)
-            move_handle(call, &temp);
+        if (code == SES_OK && session) { /* brings the events to the handle, which cannot fail */
+            const int64_t shown = session->snapshot.row.last_seq;
+            ses__advance_apply(&op->advance);
+            for (size_t i = 0; i < op->count; i++) {
+                const ses_appended *result = &op->results[i];
+                if (result->status == SES_OK || /* or it is a duplicate of an event that the handle lacked */
+                    (result->status == SES_DUPLICATE && result->seq > shown &&
+                     result->seq <= op->before.last_seq))
+                    ses__temp_apply(&temp, i);
+            }
+        }
         ses__advance_free(&op->advance);
     }
     ses__temp_free(&temp);
@@ -121,19 +103,6 @@ static int store_drafts(struct append_call *call, ses_error *error)
     return code;
 }
 
-/* After UNKNOWN, the caller keeps only the ids by which it can send the events again. */
-static void forget_outcome(const struct append_op *op)
-{
-    for (size_t i = 0; i < op->count; i++) {
-        ses_appended *result = &op->results[i];
-        if (!op->drafts[i].partial) {
-            result->status = SES_UNKNOWN;
-            result->seq = 0;
-            result->time_us = 0;
-        }
-    }
-}
-
 /* Sets the index of the refused event of a batch. */
 static void name_event(ses_error *error, const struct append_call *call, size_t index)
 {
@@ -144,27 +113,33 @@ static void name_event(ses_error *error, const struct append_call *call, size_t 
 
 static int append_texts(struct append_call *call, const ses_text *events, ses_error *error)
 {
+    struct append_op *op = &call->op;
     size_t ready = 0;
     bool stores = false; /* an event that is not partial */
     int code = SES_OK;
 
-    for (size_t i = 0; i < call->op.count; i++)
-        ses__event_draft_init(&call->op.drafts[i], &call->at->store->allocator);
-    while (ready < call->op.count && code == SES_OK) {
-        code = prepare_draft(call, &events[ready], &call->op.drafts[ready], &call->op.results[ready], error);
+    for (size_t i = 0; i < op->count; i++)
+        ses__event_draft_init(&op->drafts[i], &call->at->store->allocator);
+    while (ready < op->count && code == SES_OK) {
+        code = prepare_draft(call, &events[ready], &op->drafts[ready], &op->results[ready], error);
         if (code == SES_OK)
-            stores = !call->op.drafts[ready++].partial || stores;
+            stores = !op->drafts[ready++].partial || stores;
         else if (call->is_batch)
             name_event(error, call, ready);
     }
     if (code == SES_OK && stores)
         code = store_drafts(call, error);
-    if (code == SES_UNKNOWN)
-        forget_outcome(&call->op);
-    if (call->is_batch && call->op.at > 0 && (code == SES_EXISTS || code == SES_STALE || code == SES_LEASED))
-        name_event(error, call, call->op.at - 1);
-    for (size_t i = 0; i < call->op.count; i++)
-        ses__event_draft_free(&call->op.drafts[i]);
+    for (size_t i = 0; i < op->count; i++) {
+        ses_appended *result = &op->results[i];
+        if (code == SES_UNKNOWN && !op->drafts[i].partial) { /* keeps the ids, to send the events again */
+            result->status = SES_UNKNOWN;
+            result->seq = 0;
+            result->time_us = 0;
+        }
+        ses__event_draft_free(&op->drafts[i]);
+    }
+    if (call->is_batch && op->at > 0 && (code == SES_EXISTS || code == SES_STALE || code == SES_LEASED))
+        name_event(error, call, op->at - 1);
     return code;
 }
 
@@ -172,21 +147,6 @@ static int append_texts(struct append_call *call, const ses_text *events, ses_er
 
 /* How deep the members of a stateDelta are nested in an event: in the event and its actions. */
 enum { DELTA_DEPTH = 2 };
-
-static int take_expected(struct append_call *call, const ses_append_options *options, ses_error *error)
-{
-    struct changes *seen = &call->extras->seen;
-    struct span text;
-    int code = SES_OK;
-
-    if (options->expected) {
-        code = ses__check_span(options->expected, options->expected_len, "expected", &text, error);
-        if (code == SES_OK)
-            code = ses__expected_read(seen, text, error);
-    }
-    call->op.expected = seen->delta.count > 0 ? &seen->delta : NULL;
-    return code;
-}
 
 static int take_delta(struct append_call *call, const ses_append_options *options, ses_error *error)
 {
@@ -207,21 +167,12 @@ static int take_delta(struct append_call *call, const ses_append_options *option
     return code;
 }
 
-static int take_annotating(struct append_call *call, const ses_append_options *options, ses_error *error)
-{
-    int code = ses__annotating_take(&call->annotating, options->title, options->labels, options->label_count,
-                                    false, &call->extras->writes.arena, error);
-
-    if (code != SES_OK)
-        ses__error_prefix(error, "append options: ");
-    if (options->title || options->label_count > 0)
-        call->op.annotating = &call->annotating;
-    return code;
-}
-
 static int take_append_options(struct append_call *call, const ses_append_options *given, ses_error *error)
 {
+    struct append_op *op = &call->op;
+    struct changes *seen = &call->extras->seen;
     ses_append_options options;
+    struct span text;
     int code = ses__take_flagged(&options, sizeof options, given, SES_ANYWAY | SES_AT_VERSION,
                                  "append options", error);
     if (code == SES_OK)
@@ -230,17 +181,28 @@ static int take_append_options(struct append_call *call, const ses_append_option
         return code;
     if (options.lease < 0)
         return ses__error_set(error, SES_INVALID, "append options: lease is negative");
-    call->op.lease = options.lease;
-    call->op.limits = LIMITS_OF(call->at->store, options);
-    call->op.anyway = call->at->anyway;
-    call->op.checks_version = call->at->checks_version;
-    call->op.version = call->at->version;
-    if (!call->op.anyway)
-        code = take_expected(call, &options, error);
+    op->lease = options.lease;
+    op->limits = LIMITS_OF(call->at->store, options);
+    op->anyway = call->at->anyway;
+    op->checks_version = call->at->checks_version;
+    op->version = call->at->version;
+    if (!op->anyway && options.expected) {
+        code = ses__check_span(options.expected, options.expected_len, "expected", &text, error);
+        if (code == SES_OK)
+            code = ses__expected_read(seen, text, error);
+    }
+    if (!op->anyway && seen->delta.count > 0)
+        op->expected = &seen->delta;
     if (code == SES_OK && options.delta)
         code = take_delta(call, &options, error);
-    if (code == SES_OK)
-        code = take_annotating(call, &options, error);
+    if (code == SES_OK) {
+        code = ses__annotating_take(&call->annotating, options.title, options.labels, options.label_count,
+                                    false, &call->extras->writes.arena, error);
+        if (code != SES_OK)
+            ses__error_prefix(error, "append options: ");
+    }
+    if (options.title || options.label_count > 0)
+        op->annotating = &call->annotating;
     if (code == SES_OK && options.artifacts && call->is_batch)
         code =
             ses__error_set(error, SES_MISUSE,

@@ -4,36 +4,30 @@
 #include "session/session.h"
 #include "model/event/timestamp.h"
 
-/* One of the two operations of the door: programs that never get have nothing of that in them. */
+/* One of the two operations of storage, so that a program that only creates does not link how to get. */
 typedef int create_way(struct storage *storage, struct create_op *op, ses_error *error);
-
-static int check_creation(ses_store *store, const ses_create_options *options, struct create_op *op,
-                          ses_error *error)
-{
-    const int64_t now = ses__store_now(store);
-
-    op->now_us = now;
-    op->created_us = options->created_us ? *options->created_us : now;
-    if (op->created_us < TIMESTAMP_MIN || op->created_us > TIMESTAMP_MAX)
-        return ses__error_set(error, SES_INVALID, "the time of creation is outside the years 0 to 9999");
-    op->expires_us = INT64_MAX;
-    int code = ses__take_expiry(options->expires_us, now, &op->expires_us, error);
-    return code == SES_OK ? ses__range_take(options->range, &op->range, error) : code;
-}
 
 static int create_with_state(ses_store *store, const ses_key *key, create_way *way,
                              struct initial_state *initial, const ses_create_options *options,
                              ses_session **session, ses_error *error)
 {
+    const int64_t now_us = ses__store_now(store);
     char made_id[SES_ID_MAX + 1];
     ses_key full = *key;
     ses_session *fresh = NULL;
     struct create_op op = {.limits = LIMITS_OF(store, *options),
                            .key = &full,
+                           .now_us = now_us,
+                           .created_us = options->created_us ? *options->created_us : now_us,
+                           .expires_us = INT64_MAX,
                            .initial = initial->stored,
                            .delta = &initial->changes.delta};
-    int result = check_creation(store, options, &op, error);
 
+    if (op.created_us < TIMESTAMP_MIN || op.created_us > TIMESTAMP_MAX)
+        return ses__error_set(error, SES_INVALID, "the time of creation is outside the years 0 to 9999");
+    int result = ses__take_expiry(options->expires_us, now_us, &op.expires_us, error);
+    if (result == SES_OK)
+        result = ses__range_take(options->range, &op.range, error);
     if (result != SES_OK)
         return result;
     result = ses__annotating_take(&op.annotating, options->title, options->labels, options->label_count, true,

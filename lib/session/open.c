@@ -10,30 +10,6 @@ static const size_t DEFAULT_MAX_EVENT = (size_t)16 << 20;
 
 enum { DEFAULT_BUSY_MS = 10000 };
 
-static int check_allocator(const ses_allocator *given, ses_allocator *own, ses_error *error)
-{
-    int code = ses__take_options(own, sizeof *own, given, "allocator", error);
-
-    if (!given)
-        ses__memory_default(own);
-    if (code == SES_OK && (!own->allocate || !own->resize || !own->release))
-        code = ses__error_set(error, SES_MISUSE, "allocator: allocate, resize and release must all be given");
-    return code;
-}
-
-static int take_open_options(const ses_open_options *given, ses_open_options *options, ses_error *error)
-{
-    int code =
-        ses__take_flagged(options, sizeof *options, given,
-                          SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST | SES_OPEN_LINKED, "open options", error);
-
-    if (code == SES_OK && options->max_event_bytes > LARGEST_MAX_EVENT)
-        code = ses__error_set(error, SES_MISUSE, "open options: max_event_bytes is more than 512 MiB");
-    if (code == SES_OK && options->max_session_events < 0)
-        code = ses__error_set(error, SES_MISUSE, "open options: max_session_events is negative");
-    return code;
-}
-
 int ses__check_path(const char *path, ses_error *error)
 {
     int code = ses__check_argument(path, "path", error);
@@ -62,18 +38,6 @@ static int open_storage(ses_store *store, const ses_open_options *options,
     store->timeout_ms = options->timeout_ms;
     store->is_shared = strcmp(store->path, ":memory:") != 0;
     return opener->open(opener->context, &config, options, &store->storage, error);
-}
-
-static void set_callbacks(ses_store *store, const ses_open_options *options)
-{
-    store->max_event_bytes = options->max_event_bytes ? options->max_event_bytes : DEFAULT_MAX_EVENT;
-    store->max_session_events = options->max_session_events ? options->max_session_events : INT64_MAX;
-    store->clock = options->clock ? options->clock : ses__clock_wall_us;
-    store->clock_context = options->clock_context;
-    store->trace = options->trace;
-    store->trace_context = options->trace_context;
-    store->make_id = options->make_id;
-    store->make_id_context = options->make_id_context;
 }
 
 static bool store_init_locks(ses_store *store)
@@ -110,7 +74,14 @@ static int store_new(const char *path, const ses_open_options *options, const se
     atomic_init(&fresh->references, 1);
     atomic_init(&fresh->closed, false);
     atomic_init(&fresh->followers, NULL);
-    set_callbacks(fresh, options);
+    fresh->max_event_bytes = options->max_event_bytes ? options->max_event_bytes : DEFAULT_MAX_EVENT;
+    fresh->max_session_events = options->max_session_events ? options->max_session_events : INT64_MAX;
+    fresh->clock = options->clock ? options->clock : ses__clock_wall_us;
+    fresh->clock_context = options->clock_context;
+    fresh->trace = options->trace;
+    fresh->trace_context = options->trace_context;
+    fresh->make_id = options->make_id;
+    fresh->make_id_context = options->make_id_context;
     *store = fresh;
     return ses__random_bytes(&fresh->seed, sizeof fresh->seed)
                ? SES_OK
@@ -120,15 +91,24 @@ static int store_new(const char *path, const ses_open_options *options, const se
 int ses__store_open(const char *path, const ses_open_options *given, const struct storage_opener *opener,
                     ses_store **store, ses_error *error)
 {
+    const unsigned known = SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST | SES_OPEN_LINKED;
     ses_open_options options;
     ses_allocator allocator;
     ses_store *opened = NULL;
     int code = ses__check_path(path, error);
 
     if (code == SES_OK)
-        code = take_open_options(given, &options, error);
+        code = ses__take_flagged(&options, sizeof options, given, known, "open options", error);
+    if (code == SES_OK && options.max_event_bytes > LARGEST_MAX_EVENT)
+        code = ses__error_set(error, SES_MISUSE, "open options: max_event_bytes is more than 512 MiB");
+    if (code == SES_OK && options.max_session_events < 0)
+        code = ses__error_set(error, SES_MISUSE, "open options: max_session_events is negative");
     if (code == SES_OK)
-        code = check_allocator(options.allocator, &allocator, error);
+        code = ses__take_options(&allocator, sizeof allocator, options.allocator, "allocator", error);
+    if (code == SES_OK && !options.allocator)
+        ses__memory_default(&allocator);
+    if (code == SES_OK && (!allocator.allocate || !allocator.resize || !allocator.release))
+        code = ses__error_set(error, SES_MISUSE, "allocator: allocate, resize and release must all be given");
     if (code == SES_OK)
         code = store_new(path, &options, &allocator, &opened, error);
     if (code == SES_OK)

@@ -77,38 +77,29 @@ void ses__session_release(ses_session *session)
 
 /* ---------------------------------------------------------------------------------- calls in two forms */
 
-static int begin_on_handle(struct session_call *call, const struct target *target, ses_error *error)
-{
-    ses_session *session = target->session;
-    int code = ses__session_check(session, error);
-
-    if (code == SES_OK)
-        code = ses__store_begin_as(session->store, target->call, error);
-    if (code != SES_OK)
-        return code;
-    *call = (struct session_call){
-        .store = session->store, .session = session, .snapshot = &session->snapshot, .key = session->key};
-    call->ref = (struct session_ref){&call->key, &session->snapshot.row};
-    return SES_OK;
-}
-
-static int begin_by_key(struct session_call *call, const struct target *target, ses_error *error)
-{
-    int code = ses__store_begin_as(target->store, target->call, error);
-
-    if (code != SES_OK)
-        return code;
-    code = ses__check_key(target->key, error);
-    if (code != SES_OK)
-        return ses__store_end(target->store, code);
-    *call = (struct session_call){.store = target->store, .key = *target->key};
-    call->ref.key = &call->key;
-    return SES_OK;
-}
-
 int ses__call_begin(struct session_call *call, const struct target *target, ses_error *error)
 {
-    return target->by_key ? begin_by_key(call, target, error) : begin_on_handle(call, target, error);
+    ses_session *session = target->session;
+    int code = target->by_key ? SES_OK : ses__session_check(session, error);
+
+    if (code != SES_OK)
+        return code;
+    ses_store *store = target->by_key ? target->store : session->store;
+    code = ses__store_begin_as(store, target->call, error);
+    if (code != SES_OK)
+        return code;
+    if (target->by_key) {
+        code = ses__check_key(target->key, error);
+        if (code != SES_OK)
+            return ses__store_end(store, code);
+        *call = (struct session_call){.store = store, .key = *target->key};
+        call->ref = (struct session_ref){&call->key, NULL};
+    } else {
+        *call = (struct session_call){
+            .store = store, .session = session, .snapshot = &session->snapshot, .key = session->key};
+        call->ref = (struct session_ref){&call->key, &session->snapshot.row};
+    }
+    return SES_OK;
 }
 
 int ses__call_take_version(struct session_call *call, unsigned flags, int64_t version, const char *what,

@@ -68,4 +68,16 @@ static inline int ses__call_end(const struct session_call *call, int code)
 SESLITE_PRIVATE int ses__take_expiry(const int64_t *given, int64_t now_us, int64_t *expires_us,
                                      ses_error *error);
 
+/* ---- appending an event together with artifacts */
+
+/* The part of an append that saves artifacts; a ses_artifacts begins with it. The room `artifact` implements
+ * it, so that programs without artifacts do not link it. */
+struct append_artifacts {
+    struct append_artifact_rows rows;
+    /* Makes the text of the event with the next versions. The text lives until the next call. Must be called
+     * again if others have saved versions in the meantime (rows.outrun). */
+    int (*prepare)(struct append_artifacts *artifacts, const struct session_call *at,
+                   const struct limits *limits, struct span event, struct span *text, ses_error *error);
+};
+
 #endif

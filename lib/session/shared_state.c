@@ -38,26 +38,19 @@ int ses_shared_state_json(ses_store *store, const char *app, const char *user,
                           : code;
 }
 
-static int check_shared_name(const char *name, ses_error *error)
-{
-    int code = ses__check_argument(name, "name", error);
-
-    if (code != SES_OK)
-        return code;
-    const struct span span = {name, strlen(name)};
-    if (ses__scope_of(span, NULL) != SCOPE_SESSION)
-        return refuse_prefix(span, error);
-    return ses__scope_check_name(span, error);
-}
-
 int ses_shared_state_get(ses_store *store, const char *app, const char *user, const char *name,
                          const ses_call_options *options, char **json, size_t *len, ses_error *error)
 {
     struct shared_get_op op = {.app = app, .user = user, .name = name};
     int code = ses__store_begin_giving(store, json, "json", error);
+
     if (code != SES_OK)
         return code;
-    code = check_shared_name(name, error);
+    code = ses__check_argument(name, "name", error);
+    if (code == SES_OK && ses__scope_of(ses__span_of(name), NULL) != SCOPE_SESSION)
+        code = refuse_prefix(ses__span_of(name), error);
+    else if (code == SES_OK)
+        code = ses__scope_check_name(ses__span_of(name), error);
     if (code == SES_OK)
         code = read_shared_state(store, &op, options, json, len, error);
     if (code == SES_ABSENT && len)
@@ -81,36 +74,6 @@ static int read_shared_keys(struct changes *keys, struct span text, enum scope s
     return code;
 }
 
-static int take_expected_keys(const ses_shared_state_options *options, enum scope scope, struct changes *seen,
-                              ses_error *error)
-{
-    struct span text;
-    int code = ses__check_span(options->expected, options->expected_len, "expected", &text, error);
-
-    if (code == SES_OK)
-        code = read_shared_keys(seen, text, scope, error);
-    if (code != SES_OK && error) {
-        ses__error_prefix(error, "shared state options: `expected`: ");
-        error->offset = -1; /* it would be taken for an offset in the delta */
-    }
-    return code;
-}
-
-static int take_changed_keys(const ses_store *store, const char *delta, size_t delta_len, enum scope scope,
-                             struct changes *keys, size_t *bytes, ses_error *error)
-{
-    struct span text;
-    int code = ses__check_text(store, delta, delta_len, "delta", &text, error);
-
-    if (code != SES_OK)
-        return code;
-    *bytes = text.len;
-    code = read_shared_keys(keys, text, scope, error);
-    if (code != SES_OK)
-        ses__error_prefix(error, "the delta: ");
-    return code;
-}
-
 static int change_shared_state(ses_store *store, struct shared_set_op *op, const char *delta,
                                size_t delta_len, const ses_shared_state_options *given, ses_error *error)
 {
@@ -118,20 +81,33 @@ static int change_shared_state(ses_store *store, struct shared_set_op *op, const
     ses_shared_state_options options;
     struct changes changes;
     struct changes seen;
+    struct span text;
     int code = ses__check_owner(op->app, op->user, NULL, error);
 
     if (code == SES_OK)
         code = ses__take_options(&options, sizeof options, given, "shared state options", error);
+    if (code == SES_OK)
+        code = ses__check_text(store, delta, delta_len, "delta", &text, error);
     if (code != SES_OK)
         return code;
     ses__changes_init(&changes, &store->allocator);
     ses__changes_init(&seen, &store->allocator);
-    code = take_changed_keys(store, delta, delta_len, scope, &changes, &op->bytes, error);
-    if (code == SES_OK && options.expected)
-        code = take_expected_keys(&options, scope, &seen, error);
+    code = read_shared_keys(&changes, text, scope, error);
+    if (code != SES_OK)
+        ses__error_prefix(error, "the delta: ");
+    op->bytes = text.len;
     op->delta = &changes.delta;
     op->expected = &seen.delta;
     op->limits = LIMITS_OF(store, options);
+    if (code == SES_OK && options.expected) {
+        code = ses__check_span(options.expected, options.expected_len, "expected", &text, error);
+        if (code == SES_OK)
+            code = read_shared_keys(&seen, text, scope, error);
+        if (code != SES_OK && error) {
+            ses__error_prefix(error, "shared state options: `expected`: ");
+            error->offset = -1; /* it would be taken for an offset in the delta */
+        }
+    }
     if (code == SES_OK)
         code = ses__door_set_shared(store->storage, op, error);
     ses__changes_free(&seen);

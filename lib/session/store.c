@@ -116,24 +116,6 @@ void ses__receipt_end(ses_erased *erased, const struct erasure *erasure)
 
 /* --------------------------------------------------------------------------------------- life of a store */
 
-static int refuse_closed_store(const ses_store *store, ses_error *error)
-{
-    return ses__error_set(error, SES_MISUSE, "%s: the store is closed", store->path);
-}
-
-static int enter_store(const ses_store *store, ses_error *error)
-{
-    int code = ses__check_argument(store, "store", error);
-    if (code == SES_OK && store->process != getpid())
-        code = ses__error_set(error, SES_MISUSE,
-                              "the store was opened by another process; stores do not survive a fork");
-    else if (code == SES_OK && atomic_load(&store->closed))
-        code = refuse_closed_store(store, error);
-    if (code == SES_OK)
-        ses__error_clear(error);
-    return code;
-}
-
 /* A call that is traced. Its limits point to its meter, which counts its work. */
 struct traced {
     struct traced *next;
@@ -192,16 +174,20 @@ static void trace_end(ses_store *store, int code)
 
 int ses__store_begin_as(ses_store *store, const char *call, ses_error *error)
 {
-    int code = enter_store(store, error);
+    int code = ses__check_argument(store, "store", error);
 
-    if (code == SES_OK) {
-        (void)pthread_mutex_lock(&store->lock);
-        if (atomic_load(&store->closed)) /* it was closed just now */
-            code = refuse_closed_store(store, error);
-        else
-            store->calls++;
-        (void)pthread_mutex_unlock(&store->lock);
-    }
+    if (code == SES_OK && store->process != getpid())
+        code = ses__error_set(error, SES_MISUSE,
+                              "the store was opened by another process; stores do not survive a fork");
+    if (code != SES_OK)
+        return code;
+    ses__error_clear(error);
+    (void)pthread_mutex_lock(&store->lock);
+    if (atomic_load(&store->closed))
+        code = ses__error_set(error, SES_MISUSE, "%s: the store is closed", store->path);
+    else
+        store->calls++;
+    (void)pthread_mutex_unlock(&store->lock);
     if (code == SES_OK && store->trace)
         trace_begin(store, call);
     return code;
@@ -258,22 +244,19 @@ int64_t ses__wait_us(int64_t wait_ms)
     return (wait_ms < 0 ? 0 : wait_ms > longest_ms ? longest_ms : wait_ms) * 1000;
 }
 
-/* NULL: this thread's call is not traced. */
-static struct meter *meter_of(ses_store *store)
-{
-    (void)pthread_mutex_lock(&store->lock);
-    struct traced *traced = *find_traced(store);
-    (void)pthread_mutex_unlock(&store->lock);
-    return traced ? &traced->meter : NULL;
-}
-
 struct limits ses__limits(ses_store *store, int64_t timeout_ms, ses_cancel *cancel)
 {
     const int64_t limit_ms = timeout_ms ? timeout_ms : store->timeout_ms;
+    struct traced *traced = NULL;
 
+    if (store->trace) {
+        (void)pthread_mutex_lock(&store->lock);
+        traced = *find_traced(store);
+        (void)pthread_mutex_unlock(&store->lock);
+    }
     return (struct limits){.deadline_us = limit_ms > 0 ? ses__clock_steady_us() + ses__wait_us(limit_ms) : 0,
                            .cancel = cancel,
-                           .meter = store->trace ? meter_of(store) : NULL};
+                           .meter = traced ? &traced->meter : NULL};
 }
 
 int ses__take_call_options(ses_store *store, const ses_call_options *options, struct limits *limits,
@@ -305,11 +288,14 @@ int ses__store_make_id(ses_store *store, char *id, ses_error *error)
                : ses__error_set(error, SES_INVALID, "the store's make_id failed");
 }
 
-static int give_made_id(ses_store *store, char *id, size_t capacity, ses_error *error)
+int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_error *error)
 {
     char made[SES_ID_MAX + 1];
-    int code = ses__check_argument(id, "id", error);
+    int code = ses__store_begin(store, error);
 
+    if (code != SES_OK)
+        return code;
+    code = ses__check_argument(id, "id", error);
     if (code == SES_OK)
         code = ses__store_make_id(store, made, error);
     if (code == SES_OK && strlen(made) >= capacity)
@@ -317,13 +303,7 @@ static int give_made_id(ses_store *store, char *id, size_t capacity, ses_error *
                               strlen(made), capacity);
     if (code == SES_OK)
         memcpy(id, made, strlen(made) + 1);
-    return code;
-}
-
-int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_error *error)
-{
-    int code = ses__store_begin(store, error);
-    return code == SES_OK ? ses__store_end(store, give_made_id(store, id, capacity, error)) : code;
+    return ses__store_end(store, code);
 }
 
 /* Interrupts calls that wait; with `closes`, also those that wait later. */
@@ -336,9 +316,10 @@ static void interrupt_waiting(ses_store *store, bool closes)
         ses__followers_interrupt(followers, closes);
 }
 
-/* Interrupts calls that wait, and waits for all calls that are under way. */
-static void end_calls(ses_store *store)
+void ses_close(ses_store *store)
 {
+    if (!store || store->process != getpid())
+        return;
     (void)pthread_mutex_lock(&store->lock);
     atomic_store(&store->closed, true);
     (void)pthread_mutex_unlock(&store->lock);
@@ -350,15 +331,8 @@ static void end_calls(ses_store *store)
     struct followers *followers = atomic_load(&store->followers); /* a call may have opened the first */
     if (followers)
         ses__followers_stop(followers);
-}
-
-void ses_close(ses_store *store)
-{
-    if (store && store->process == getpid()) {
-        end_calls(store);
-        ses__door_close(store->storage);
-        ses__store_release(store);
-    }
+    ses__door_close(store->storage);
+    ses__store_release(store);
 }
 
 const ses_allocator *ses__store_allocator(const ses_store *store)

@@ -1,3 +1,4 @@
+/* The current invocation of a handle, and the temp: values that it shows. */
 #include "session/temp.h"
 
 #include <string.h>
@@ -26,26 +27,21 @@ static int stage_one(struct temp_update *update, struct temp_step *step, bool mo
     return code;
 }
 
-static int make_steps(struct temp_update *update, size_t count, ses_error *error)
-{
-    update->steps = &update->one;
-    if (count > 1)
-        update->steps = ses__memory_zeroed(&update->session->store->allocator, count * sizeof *update->steps);
-    if (!update->steps)
-        return ses__error_nomem(error);
-    update->count = count;
-    return SES_OK;
-}
-
 int ses__temp_stage(struct temp_update *update, ses_session *session, const struct event_draft *drafts,
                     size_t count, ses_error *error)
 {
     bool moves = false;
+    int code = SES_OK;
 
     *update = (struct temp_update){.session = session};
     if (!session || count == 0)
         return SES_OK;
-    int code = make_steps(update, count, error);
+    update->steps = count == 1
+                        ? &update->one
+                        : ses__memory_zeroed(&session->store->allocator, count * sizeof *update->steps);
+    if (!update->steps)
+        return ses__error_nomem(error);
+    update->count = count;
     for (size_t i = 0; i < count && code == SES_OK; i++) {
         struct temp_step *step = &update->steps[i];
         step->draft = &drafts[i];
@@ -83,4 +79,56 @@ void ses__temp_free(struct temp_update *update)
         if (update->steps != &update->one)
             ses__memory_free(allocator, update->steps);
     }
+}
+
+/* ------------------------------------------------------------------------------------------- the calls */
+
+/* The ids of the ADK: "e-" and a UUID. */
+#define MADE_PREFIX "e-"
+enum { MADE_PREFIX_LEN = sizeof MADE_PREFIX - 1 };
+
+static int begin_invocation(ses_session *session, const char *id, ses_error *error)
+{
+    const ses_allocator *allocator = &session->store->allocator;
+    char made[MADE_PREFIX_LEN + SES_ID_MAX + 1] = MADE_PREFIX;
+    int code = id ? SES_OK : ses__store_make_id(session->store, made + MADE_PREFIX_LEN, error);
+
+    if (code == SES_OK)
+        code = ses__check_id(id ? id : made, id ? "invocation" : "made", error);
+    if (code != SES_OK || (id && session->invocation && strcmp(session->invocation, id) == 0))
+        return code;
+    char *copy = ses__memory_copy(allocator, id ? id : made, strlen(id ? id : made));
+    if (!copy)
+        return ses__error_nomem(error);
+    ses__memory_free(allocator, session->invocation);
+    session->invocation = copy;
+    ses__state_clear(&session->snapshot.state, SCOPE_TEMP);
+    return SES_OK;
+}
+
+int ses_invocation_begin(ses_session *session, const char *id, ses_error *error)
+{
+    struct session_call call;
+    int code =
+        ses__call_begin(&call, ON(session), error); /* closing waits for the callbacks that make the id */
+    return code == SES_OK ? ses__call_end(&call, begin_invocation(session, id, error)) : code;
+}
+
+const char *ses_invocation_id(const ses_session *session)
+{
+    const char *id = session->invocation;
+    return id && id[0] ? id : NULL; /* the events without an id share the empty one */
+}
+
+int ses_invocation_end(ses_session *session, ses_error *error)
+{
+    struct session_call call;
+    int code = ses__call_begin(&call, ON(session), error);
+
+    if (code != SES_OK)
+        return code;
+    ses__state_clear(&session->snapshot.state, SCOPE_TEMP);
+    ses__memory_free(&session->store->allocator, session->invocation);
+    session->invocation = NULL;
+    return ses__call_end(&call, SES_OK);
 }

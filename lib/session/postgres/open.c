@@ -25,15 +25,6 @@ static int open_postgres(void *context, const struct storage_config *common, con
     return ses__postgres_open(&config, &own, storage, error);
 }
 
-static int check_own(const ses_postgres_options *given, ses_postgres_options *options, ses_error *error)
-{
-    int code = ses__take_options(options, sizeof *options, given, "PostgreSQL options", error);
-
-    if (code == SES_OK && (options->unprepared < 0 || options->unprepared > 1))
-        code = ses__error_set(error, SES_MISUSE, "PostgreSQL options: unprepared is not 0 or 1");
-    return code;
-}
-
 int ses_open_postgres(const char *connection, const ses_open_options *options,
                       const ses_postgres_options *postgres, ses_store **store, ses_error *error)
 {
@@ -44,7 +35,9 @@ int ses_open_postgres(const char *connection, const ses_open_options *options,
     if (code == SES_OK)
         code = ses__check_argument(connection, "connection", error);
     if (code == SES_OK)
-        code = check_own(postgres, &own, error);
+        code = ses__take_options(&own, sizeof own, postgres, "PostgreSQL options", error);
+    if (code == SES_OK && (own.unprepared < 0 || own.unprepared > 1))
+        code = ses__error_set(error, SES_MISUSE, "PostgreSQL options: unprepared is not 0 or 1");
     if (code == SES_OK)
         code = ses__server_check_options(options, "PostgreSQL", "sslmode=verify-full", own.max_connections,
                                          error);

@@ -4,34 +4,21 @@
 #include "base/error.h"
 #include "session/sqlite/config.h"
 
-static int check_backup_path(const char *path, ses_error *error)
+static int back_up(ses_store *store, const char *path, const ses_backup_options *options, ses_error *error)
 {
+    const unsigned known = SES_BACKUP_REPLACE | SES_BACKUP_COMPACT | SES_BACKUP_PLAIN;
+    ses_backup_options own;
     int code = ses__check_path(path, error);
 
     if (code == SES_OK && strcmp(path, ":memory:") == 0)
         code = ses__error_set(error, SES_INVALID,
                               "a backup goes to a file; ses_open_copy makes a copy in memory");
-    return code;
-}
-
-static int check_backup_key(const ses_backup_options *options, ses_error *error)
-{
-    return options->key && (options->flags & SES_BACKUP_PLAIN)
-               ? ses__error_set(error, SES_MISUSE, "backup options: SES_BACKUP_PLAIN is given, and a key")
-               : ses__check_file_key(options->key, options->key_len, error);
-}
-
-static int back_up(ses_store *store, const char *path, const ses_backup_options *options, ses_error *error)
-{
-    ses_backup_options own;
-    int code = check_backup_path(path, error);
-
     if (code == SES_OK)
-        code = ses__take_flagged(&own, sizeof own, options,
-                                 SES_BACKUP_REPLACE | SES_BACKUP_COMPACT | SES_BACKUP_PLAIN, "backup options",
-                                 error);
+        code = ses__take_flagged(&own, sizeof own, options, known, "backup options", error);
+    if (code == SES_OK && own.key && (own.flags & SES_BACKUP_PLAIN))
+        code = ses__error_set(error, SES_MISUSE, "backup options: SES_BACKUP_PLAIN is given, and a key");
     if (code == SES_OK)
-        code = check_backup_key(&own, error);
+        code = ses__check_file_key(own.key, own.key_len, error);
     if (code != SES_OK)
         return code;
     struct backup_op op = {.limits = LIMITS_OF(store, own),

@@ -14,26 +14,9 @@ int ses__check_file_key(const void *key, size_t len, ses_error *error)
                                 SES_KEY_BYTES, len);
 }
 
-static int check_file_options(const ses_open_options *options, ses_error *error)
-{
-    int code = SES_OK;
-
-    if (options->synchronous != SES_SYNC_FULL && options->synchronous != SES_SYNC_NORMAL)
-        code = ses__error_set(error, SES_MISUSE, "open options: synchronous is not one of SES_SYNC_*");
-    else if (options->journal < SES_JOURNAL_AUTO || options->journal > SES_JOURNAL_ROLLBACK)
-        code = ses__error_set(error, SES_MISUSE, "open options: journal is not one of SES_JOURNAL_*");
-    else if (options->checkpoint != SES_CHECKPOINT_AUTO && options->checkpoint != SES_CHECKPOINT_EXTERNAL)
-        code = ses__error_set(error, SES_MISUSE, "open options: checkpoint is not one of SES_CHECKPOINT_*");
-    else if (options->max_readers > MAX_READERS)
-        code = ses__error_set(error, SES_MISUSE, "open options: max_readers is more than %d", MAX_READERS);
-    return code == SES_OK ? ses__check_file_key(options->key, options->key_len, error) : code;
-}
-
 int ses__sqlite_configure(const struct storage_config *common, const ses_open_options *options,
                           struct sqlite_config *config, ses_error *error)
 {
-    int code = check_file_options(options, error);
-
     *config = (struct sqlite_config){
         .path = common->path,
         .in_memory = strcmp(common->path, ":memory:") == 0,
@@ -48,6 +31,15 @@ int ses__sqlite_configure(const struct storage_config *common, const ses_open_op
         .allocator = common->allocator,
         .key = options->key,
     };
+    if (options->synchronous != SES_SYNC_FULL && options->synchronous != SES_SYNC_NORMAL)
+        return ses__error_set(error, SES_MISUSE, "open options: synchronous is not one of SES_SYNC_*");
+    if (options->journal < SES_JOURNAL_AUTO || options->journal > SES_JOURNAL_ROLLBACK)
+        return ses__error_set(error, SES_MISUSE, "open options: journal is not one of SES_JOURNAL_*");
+    if (options->checkpoint != SES_CHECKPOINT_AUTO && options->checkpoint != SES_CHECKPOINT_EXTERNAL)
+        return ses__error_set(error, SES_MISUSE, "open options: checkpoint is not one of SES_CHECKPOINT_*");
+    if (options->max_readers > MAX_READERS)
+        return ses__error_set(error, SES_MISUSE, "open options: max_readers is more than %d", MAX_READERS);
+    int code = ses__check_file_key(options->key, options->key_len, error);
     if (code == SES_OK && config->in_memory && (config->read_only || config->must_exist))
         code = ses__error_set(error, SES_MISUSE, "a store in memory is always new and writable");
     return code;
