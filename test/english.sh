@@ -19,7 +19,7 @@ lib/erase 1 0
 lib/json 1 0
 lib/model 5 40
 lib/search 1 0
-lib/session 1 8
+lib/session 0 3
 lib/storage 6 121
 lib/usage 1 0
 sql 1 60

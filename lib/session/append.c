@@ -13,7 +13,7 @@ struct append_call {
     struct session_call *at;
     bool is_batch;
     struct append_extras *extras;
-    struct append_artifacts *artifacts; /* NULL: none */
+    struct append_artifacts *artifacts; /* or NULL */
     struct annotating annotating;
     struct append_op op;
     struct event_draft draft; /* these two of a single event, so that it takes no memory */

@@ -92,11 +92,11 @@ enum listener_end { LISTENER_NOTIFIED, LISTENER_PASSED, LISTENER_INTERRUPTED };
 /* `listener` has its key, `notify` and context. */
 SESLITE_PRIVATE int ses__listener_join(ses_store *store, struct listener *listener, ses_error *error);
 SESLITE_PRIVATE void ses__listener_leave(struct listener *listener);
-/* To be called before a look: later notifications may be about writes after it. `first`: it is the call's
+/* Must be called before a look: later notifications may be about writes after it. `first`: it is the call's
  * first look. Gives the notifications since the last, and returns its `unchanged_us`. */
 SESLITE_PRIVATE int64_t ses__listener_begin(struct listener *listener, bool first,
                                             struct notifications *notifications);
-/* To be called after a look that has found nothing new but `state`. PASSED: the deadline has passed
+/* Must be called after a look that found nothing new, but `state`. PASSED: the deadline has passed
  * (INT64_MIN: without waiting), or the listener was woken; then `notify` is armed. */
 SESLITE_PRIVATE enum listener_end ses__listener_wait(struct listener *listener, const struct watched *state,
                                                      const struct limits *limits, int64_t deadline_us);

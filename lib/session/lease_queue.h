@@ -20,7 +20,7 @@ struct lease_waiter {
 };
 
 struct lease_queue {
-    pthread_mutex_t lock; /* guards everything, and the waiters; nothing is taken while it is held */
+    pthread_mutex_t lock; /* guards everything, and the waiters; no other lock is taken under it */
     struct lease_waiter *waiters;
     bool closed; /* calls that come later are interrupted */
 };

@@ -12,7 +12,7 @@ struct ses_session {
     bool closed;
     ses_key key; /* in the snapshot's arena */
     struct snapshot snapshot;
-    char *invocation; /* the current invocation; NULL: none */
+    char *invocation; /* the current one, or NULL */
     char *place;      /* the text that ses_session_place returned last */
 };
 

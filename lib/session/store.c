@@ -125,7 +125,7 @@ struct traced {
     struct meter meter;
 };
 
-/* A call for which there is no memory is not traced. */
+/* Without memory the call is not traced. */
 static void trace_begin(ses_store *store, const char *call)
 {
     struct traced *traced = ses__memory_zeroed(&store->allocator, sizeof *traced);
@@ -141,7 +141,8 @@ static void trace_begin(ses_store *store, const char *call)
     (void)pthread_mutex_unlock(&store->lock);
 }
 
-/* With the lock held. Where the thread's innermost call hangs; NULL there: it is not traced. */
+/* With the lock held: returns the link to this thread's innermost call, which is NULL if that is not
+ * traced. */
 static struct traced **find_traced(ses_store *store)
 {
     struct traced **at = &store->traced;
@@ -345,7 +346,7 @@ struct hash_seed ses__store_seed(const ses_store *store)
     return store->seed;
 }
 
-/* Begins a call that fills the caller's struct, whose `size` says how large it is. */
+/* Begins a call that fills the caller's struct, up to its `size`. */
 static int begin_output(ses_store *store, const char *call, const void *output, const char *what,
                         ses_error *error)
 {

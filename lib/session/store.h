@@ -38,7 +38,7 @@ struct ses_store {
     int64_t timeout_ms; /* of calls that give none; 0: no limit */
     char *path;
     struct storage *storage;
-    _Atomic(struct followers *) followers; /* NULL: none were opened yet */
+    _Atomic(struct followers *) followers; /* NULL until the first is opened */
     bool is_shared;                        /* other processes can write to it */
     size_t max_event_bytes;
     int64_t max_session_events;
@@ -99,7 +99,7 @@ struct storage_opener {
 /* Does the work of ses_open, after its error and its output were cleared. */
 SESLITE_PRIVATE int ses__store_open(const char *path, const ses_open_options *options,
                                     const struct storage_opener *opener, ses_store **store, ses_error *error);
-/* Returns how long a caller waits who gives this time, which may be negative: not at all. */
+/* Converts the time that a caller is willing to wait. A negative time is none. */
 SESLITE_PRIVATE int64_t ses__wait_us(int64_t wait_ms);
 /* Checks the path of a file: MISUSE for NULL, INVALID for a text that cannot be a path. */
 SESLITE_PRIVATE int ses__check_path(const char *path, ses_error *error);

@@ -24,7 +24,7 @@ struct temp_update {
 /* Must be freed in any case. The drafts must live as long. */
 SESLITE_PRIVATE int ses__temp_stage(struct temp_update *update, ses_session *session,
                                     const struct event_draft *drafts, size_t count, ses_error *error);
-/* Applies the event at `index`, which the handle now shows. To be called in the order of the events. */
+/* Applies the event at `index`, which the handle now shows. Must be called in the order of the events. */
 SESLITE_PRIVATE void ses__temp_apply(struct temp_update *update, size_t index);
 SESLITE_PRIVATE void ses__temp_free(struct temp_update *update);
 

@@ -221,66 +221,44 @@ static int look_for_news(ses_follower *follower, bool first, int64_t timeout_ms,
 
 /* --------------------------------------------------------------------------------------------- giving */
 
-static void end_item(ses_follower *follower)
-{
-    follower->item++;
-    follower->event_of_item = 0;
-}
-
-/* Gives the next event of the item; SES_OK: there is none. */
-static int give_event(ses_follower *follower, struct follow_place *place, const ses_event **event)
-{
-    const struct followed *item = &follower->op.items[follower->item];
-
-    *place = item->place;
-    if (item->events == 0) {
-        end_item(follower);
-        return SES_OK;
-    }
-    *event = follower->events.items[follower->event++];
-    if (++follower->event_of_item == item->events)
-        end_item(follower);
-    else
-        place->seq = (*event)->seq;
-    return SES_ROW;
-}
-
-static int give_item(ses_follower *follower, const ses_event **event, ses_error *error)
-{
-    const struct followed *item = &follower->op.items[follower->item];
-    struct follow_place *place;
-
-    if (item->news == FOLLOW_GONE) {
-        ses__known_remove(&follower->known, &follower->store->allocator, item->name);
-        end_item(follower);
-        return SES_RESET;
-    }
-    place = ses__known_place(&follower->known, &follower->store->allocator, item->name);
-    if (!place)
-        return ses__error_nomem(error);
-    if (item->news == FOLLOW_EVENTS)
-        return give_event(follower, place, event);
-    *place = item->place;
-    end_item(follower);
-    return SES_RESET;
-}
-
-/* Returns SES_ROW, SES_RESET, or SES_OK if the page holds nothing more. */
+/* Gives the next event of the page, or reports that a session is gone or was reset. Returns SES_ROW,
+ * SES_RESET, or SES_OK if the page holds nothing more. */
 static int give_next(ses_follower *follower, const ses_event **event, ses_error *error)
 {
-    int result = SES_OK;
+    const ses_allocator *allocator = &follower->store->allocator;
 
     if (follower->is_lost) {
         follower->is_lost = false;
         return SES_RESET;
     }
-    while (result == SES_OK && follower->item < follower->op.count) {
-        const char *name = follower->op.items[follower->item].name;
-        result = give_item(follower, event, error);
-        if (result > 0 && !follower->key.session)
-            follower->session = name;
+    while (follower->item < follower->op.count) {
+        const struct followed *item = &follower->op.items[follower->item];
+        const size_t events = item->news == FOLLOW_EVENTS ? item->events : 0;
+        struct follow_place *place = NULL;
+        if (item->news == FOLLOW_GONE) {
+            ses__known_remove(&follower->known, allocator, item->name);
+        } else {
+            place = ses__known_place(&follower->known, allocator, item->name);
+            if (!place)
+                return ses__error_nomem(error);
+            *place = item->place;
+        }
+        if (follower->event_of_item < events) {
+            *event = follower->events.items[follower->event++];
+            if (++follower->event_of_item < events)
+                place->seq = (*event)->seq;
+        }
+        if (follower->event_of_item == events) {
+            follower->item++;
+            follower->event_of_item = 0;
+        }
+        if (item->news == FOLLOW_EVENTS && events == 0)
+            continue;
+        if (!follower->key.session)
+            follower->session = item->name;
+        return item->news == FOLLOW_EVENTS ? SES_ROW : SES_RESET;
     }
-    return result;
+    return SES_OK;
 }
 
 /* ------------------------------------------------------------------------------------------- waiting */

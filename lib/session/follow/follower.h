@@ -28,7 +28,7 @@ struct ses_follower {
     size_t event;         /* the next event in the page ... */
     size_t event_of_item; /* ... and in its item */
     bool at_end;          /* the page held everything when it was read */
-    bool is_whole;        /* only events that the listener is notified of can be missing */
+    bool is_whole;        /* lacks only events that the listener is notified of */
     int64_t whole_us;     /* when all of the user's sessions were last read, or seen to be unchanged */
     struct notifications notifications; /* since the last look */
     bool is_lost; /* the given place is not valid any more, and this was not reported yet */

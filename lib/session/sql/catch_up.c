@@ -19,35 +19,30 @@ struct step {
     bool is_damaged;
 };
 
-static int advance_some(struct step *step, struct db *db, ses_error *error)
-{
-    struct deriving work;
-    bool done = true;
-    int code = SES_OK;
-
-    ses__deriving_init(&work, db, STEP_BYTES);
-    for (step->next = step->from; step->next < step->ids.count; step->next += done) {
-        code = step->feature->advance(db, step->ids.items[step->next], &work, &done, error);
-        if (code != SES_OK || work.bytes_left <= 0)
-            break;
-    }
-    step->next += code == SES_OK && done && step->next < step->ids.count;
-    step->events = work.events;
-    ses__deriving_free(&work);
-    return code == SES_OK && step->feature->end ? step->feature->end(db, error) : code;
-}
-
 static int run_step(struct db *db, void *context, ses_error *error)
 {
     struct step *step = context;
+    struct deriving work;
     bool is_there = false;
+    bool done = true;
 
     db->blamed = 0;
     step->events = 0;
     int code = step->feature->find(db, &is_there, error);
     step->is_gone = !is_there;
-    if (code == SES_OK && is_there)
-        code = advance_some(step, db, error);
+    if (code == SES_OK && is_there) {
+        ses__deriving_init(&work, db, STEP_BYTES);
+        for (step->next = step->from; step->next < step->ids.count; step->next += done) {
+            code = step->feature->advance(db, step->ids.items[step->next], &work, &done, error);
+            if (code != SES_OK || work.bytes_left <= 0)
+                break;
+        }
+        step->next += code == SES_OK && done && step->next < step->ids.count;
+        step->events = work.events;
+        ses__deriving_free(&work);
+        if (code == SES_OK && step->feature->end)
+            code = step->feature->end(db, error);
+    }
     step->is_damaged = db->blamed != 0;
     return code;
 }

@@ -20,8 +20,8 @@ struct catch_up {
     int64_t events;  /* that were added */
     bool is_damaged; /* after CORRUPT: the feature itself may be */
 };
-/* Each session is brought up to its last event at the time, and none twice, so it ends whatever others append
- * meanwhile. It also ends when another connection drops the feature. */
+/* Brings each session up to its last event at the time, and none twice, so that it ends even if others append
+ * in the meantime. It also ends when another connection drops the feature. */
 SESLITE_PRIVATE int ses__catch_up(struct catch_up *own, ses_error *error);
 
 enum keeping { KEEP_REBUILD = 1, KEEP_DROP = 2 };

@@ -19,7 +19,7 @@ struct expire_op {
     int64_t per_user;       /* sessions that each user keeps; 0: all */
     bool by_writes;         /* the sessions of a user that were written last are the newest */
     int64_t limit;
-    bool count_only; /* all that are due, whatever the limit; deletes nothing */
+    bool count_only; /* counts all due sessions, without a limit, and deletes nothing */
     struct erasure erasure;
     struct expire_place place; /* in/out: only a hint, which saves another look at the users before it */
     /* out */
@@ -318,7 +318,7 @@ int ses_store_expire(ses_store *store, const char *app, const ses_expire_options
 
 struct expiry {
     const struct session_call *call;
-    int64_t expires_us; /* INT64_MAX: never */
+    int64_t expires_us; /* or INT64_MAX */
 };
 
 static int run_expiry(struct db *db, void *context, ses_error *error)

@@ -52,7 +52,7 @@ struct taking {
     bool has_registered; /* the owner has, or had, precedence */
     /* The attempt */
     enum lease_attempt attempt;
-    bool looks;     /* it was held a moment ago, so that the attempt looks before it writes */
+    bool looks;     /* another owner had it a moment ago, so that the attempt looks before it writes */
     int64_t now_us; /* by the clock of an engine that has one, after the attempt */
     bool taken;
     ses_lease lease;
@@ -99,8 +99,7 @@ static enum lease_step decide_by_clock(struct taking *taking, struct lease_row *
     const bool is_next = strcmp(row->next_owner, taking->owner) == 0;
     const int64_t left_us = precedence_left(row, now_us);
     const bool others_are_next = left_us > 0 && !is_next;
-    const bool held =
-        row->until_us != 0 && row->until_us > now_us; /* 0: released, whatever the clock shows */
+    const bool held = row->until_us != 0 && row->until_us > now_us; /* a released lease has 0 */
 
     taking->taken = false;
     taking->registered = false;

@@ -5,7 +5,7 @@
 #include "session/store.h"
 #include "storage/sqlite/connection/config.h"
 
-/* MISUSE: an option that only files have is none of its values. */
+/* MISUSE: an option of files has an invalid value. */
 SESLITE_PRIVATE int ses__sqlite_configure(const struct storage_config *common,
                                           const ses_open_options *options, struct sqlite_config *config,
                                           ses_error *error);

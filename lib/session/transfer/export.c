@@ -142,7 +142,7 @@ static void line_put_json(struct export_call *call, const char *name, struct spa
     }
 }
 
-/* The same for JSON that another program may have written. Writes nothing if there is none. */
+/* Checks JSON that another program may have stored, and writes it. Writes nothing if there is none. */
 static int line_put_stored(struct export_call *call, const char *name, struct span json, const char *what,
                            ses_error *error)
 {

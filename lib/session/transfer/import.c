@@ -1,4 +1,4 @@
-/* A store as JSON lines, in: the format is in README.md in this folder. */
+/* Reads a store from JSON lines, in the format that README.md in this folder describes. */
 #include "session/transfer/import.h"
 
 #include "base/error.h"
@@ -13,17 +13,14 @@ static int take_first_line(struct import_call *call, ses_error *error)
     const struct line *line = &call->line;
     int code = ses__import_next(call, error);
 
-    if (code == SES_JSON || code == SES_INVALID || code == SES_LIMIT || code == 0)
+    if (code == SES_JSON || code == SES_INVALID || code == SES_LIMIT || code == 0 ||
+        (code == 1 && (!ses__line_is(line, "seslite") || line->of[LINE_FORMAT].number < 1)))
         return ses__error_set(error, SES_NOTASTORE, "the text does not begin as JSON lines of seslite do");
-    if (code < 0)
-        return code;
-    if (!ses__line_is(line, "seslite") || line->of[LINE_FORMAT].number < 1)
-        return ses__error_set(error, SES_NOTASTORE, "the text does not begin as JSON lines of seslite do");
-    if (line->of[LINE_FORMAT].number > LINES_FORMAT)
+    if (code == 1 && line->of[LINE_FORMAT].number > LINES_FORMAT)
         return ses__error_set(error, SES_TOONEW,
                               "the text is of format %lld, and this version of seslite reads up to %d",
                               (long long)line->of[LINE_FORMAT].number, LINES_FORMAT);
-    return SES_OK;
+    return code == 1 ? SES_OK : code;
 }
 
 /* True if the line has no such number, or this one. */

@@ -59,7 +59,7 @@ struct line {
 struct lines {
     int (*read)(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error);
     void *context;
-    struct buffer in; /* the text read, of which `next` bytes are done with */
+    struct buffer in; /* the text read, of which `next` bytes are processed */
     size_t next;
     size_t looked;  /* no line ends before this byte */
     size_t longest; /* a line longer than this, and than one read, is refused */
@@ -132,13 +132,13 @@ SESLITE_PRIVATE bool ses__import_knows(const struct line *line);
 /* Sets an error with the number of the last line, and returns its code. */
 SESLITE_PRIVATE int ses__import_refuse(struct import_call *call, int code, const char *what,
                                        ses_error *error);
-/* Tells the caller, who may end the import: the next line is then not read. */
+/* Notifies the caller, who may end the import: the next line is then not read. */
 SESLITE_PRIVATE void ses__import_report(struct import_call *call, const ses_import_item *item);
 
-/* import_session.c: the session whose line was read, up to its end. */
+/* import_session.c: imports the session whose line was read, up to its end. */
 SESLITE_PRIVATE int ses__import_session(struct import_call *call, ses_error *error);
 
-/* import_keys.c: the app or user whose line was read; a key of it; and writing what was read. */
+/* import_keys.c: read the line of an app or user, or of one of its keys; and write the keys read. */
 SESLITE_PRIVATE int ses__import_owner(struct import_call *call, ses_error *error);
 SESLITE_PRIVATE int ses__import_key(struct import_call *call, ses_error *error);
 SESLITE_PRIVATE int ses__import_write_keys(struct import_call *call, ses_error *error);
@@ -165,7 +165,7 @@ SESLITE_PRIVATE void ses__import_artifacts_init(struct import_artifacts *artifac
 SESLITE_PRIVATE void ses__import_artifacts_free(struct import_artifacts *artifacts);
 /* The lines as a source, which keeps the pointer. */
 SESLITE_PRIVATE struct artifact_source ses__import_artifact_source(struct import_artifacts *artifacts);
-/* The versions of one artifact of a user, whose first line was read. */
+/* Imports the versions of a user's artifact, whose first line was read. */
 SESLITE_PRIVATE int ses__import_artifact(struct import_call *call, ses_error *error);
 
 /* load.c: works like ses_load, within a call that has begun. Its limits are those, not the ones of the

@@ -237,39 +237,30 @@ static int next_artifact(void *context, struct artifact_row *row, ses_error *err
 
 /* ------------------------------------------------------------------------------------------------- bytes */
 
-static int decode_bytes(struct import_artifacts *own, const struct artifact_members *members,
-                        struct span *chunk, ses_error *error)
+static int take_bytes_line(struct import_artifacts *own, struct span *chunk, ses_error *error)
 {
+    const struct artifact_row *row = &own->row;
     struct buffer *bytes = &own->bytes;
+    struct artifact_members members;
     int64_t offset = own->offset;
+    char hex[SHA256_HEX + 1];
+    int code = read_members(own->call, &members, error);
 
-    if (!members->data.ptr || !take_number(members->offset, "offset", &offset))
+    if (code != SES_OK)
+        return code;
+    if (!members.data.ptr || !take_number(members.offset, "offset", &offset))
         return refuse_artifact(own, "a line of its bytes has no data, or an offset that is no integer",
                                error);
     if (offset != own->offset)
         return refuse_artifact(own, "a line of its bytes is missing, or out of order", error);
-    if (own->row.kind == SES_ARTIFACT_BYTES || offset == 0)
+    if (row->kind == SES_ARTIFACT_BYTES || offset == 0)
         ses__buffer_cut(bytes, 0);
-    if (!ses__buffer_reserve(bytes, members->data.len))
+    if (!ses__buffer_reserve(bytes, members.data.len))
         return ses__error_nomem(error);
     chunk->ptr = bytes->data + bytes->len;
-    if (!ses__base64_decode(members->data, bytes->data + bytes->len, &chunk->len))
+    if (!ses__base64_decode(members.data, bytes->data + bytes->len, &chunk->len))
         return refuse_artifact(own, "a line of its bytes is not base64", error);
     bytes->len += chunk->len;
-    return SES_OK;
-}
-
-static int take_bytes_line(struct import_artifacts *own, struct span *chunk, ses_error *error)
-{
-    const struct artifact_row *row = &own->row;
-    struct artifact_members members;
-    char hex[SHA256_HEX + 1];
-    int code = read_members(own->call, &members, error);
-
-    if (code == SES_OK)
-        code = decode_bytes(own, &members, chunk, error);
-    if (code != SES_OK)
-        return code;
     const int64_t left = row->size - own->offset;
     if ((int64_t)chunk->len > left)
         return refuse_artifact(own, "it has more bytes than its size says", error);
@@ -282,7 +273,7 @@ static int take_bytes_line(struct import_artifacts *own, struct span *chunk, ses
     ses__sha256_end(&own->hash, hex);
     if (memcmp(hex, row->hash.ptr, SHA256_HEX) != 0)
         return refuse_artifact(own, "its bytes do not have its hash: the text was changed", error);
-    if (row->kind != SES_ARTIFACT_BYTES && !ses__utf8_valid(own->bytes.data, own->bytes.len))
+    if (row->kind != SES_ARTIFACT_BYTES && !ses__utf8_valid(bytes->data, bytes->len))
         return refuse_artifact(own, "its text is not UTF-8", error);
     return SES_OK;
 }

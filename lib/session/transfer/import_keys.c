@@ -89,7 +89,8 @@ struct key_changes {
     int64_t kept;
 };
 
-/* Compares with the stored value: the key is written if there is none, or if it is to be replaced. */
+/* Compares the key with the stored one. Adds it to the changes if there is none, or if it is to be
+ * replaced. */
 static int compare_key(struct import_call *call, const struct delta_op *op, bool reports,
                        struct key_changes *changes, ses_error *error)
 {

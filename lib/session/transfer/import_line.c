@@ -90,7 +90,7 @@ static int cut_line(struct lines *lines, struct span *text, ses_error *error)
 
 /* ---------------------------------------------------------------------------------------------- members */
 
-/* Reads JSON that is checked when it is stored. Here only its end is found, however deep it is. */
+/* Finds the end of JSON of any depth. It is checked when it is stored. */
 static int read_line_json(void *into, const struct json_found *found, ses_error *error)
 {
     struct line_value *value = into;

@@ -238,22 +238,6 @@ static int take_base(struct load_call *call, ses_error *error)
 
 /* --------------------------------------------------------------------------------------------- the call */
 
-static int take_load_flags(const ses_load_options *given, unsigned *flags, ses_error *error)
-{
-    const unsigned known =
-        SES_LOAD_UPDATE | SES_LOAD_REPLACE | SES_LOAD_RENAME | SES_LOAD_DRY_RUN | SES_LOAD_FOLLOW;
-    const unsigned either = SES_LOAD_REPLACE | SES_LOAD_RENAME;
-    ses_load_options options;
-    int code = ses__take_flagged(&options, sizeof options, given, known, "load options", error);
-    if (code == SES_OK && (options.flags & either) == either)
-        code = ses__error_set(error, SES_MISUSE,
-                              "load options: SES_LOAD_REPLACE and SES_LOAD_RENAME contradict each other");
-    if (code == SES_OK && (options.flags & SES_LOAD_FOLLOW) && !(options.flags & SES_LOAD_UPDATE))
-        code = ses__error_set(error, SES_MISUSE, "load options: SES_LOAD_FOLLOW needs SES_LOAD_UPDATE");
-    *flags = options.flags;
-    return code;
-}
-
 static int take_loaded(struct load_call *call, const ses_loaded *given, ses_error *error)
 {
     const ses_loaded *loaded = &call->loaded;
@@ -307,24 +291,36 @@ static int store_loaded_session(struct load_call *call, ses_load_result *result,
 }
 
 int ses__load_session(ses_store *store, const ses_key *key, const ses_loaded *loaded,
-                      struct artifact_source *artifacts, const ses_load_options *options,
+                      struct artifact_source *artifacts, const ses_load_options *given,
                       const struct limits *limits, ses_load_result *result, ses_error *error)
 {
-    struct load_call call = {
-        .store = store,
-        .op = {.limits = *limits, .key = key, .max_events = store->max_session_events, .seed = store->seed}};
+    const unsigned known =
+        SES_LOAD_UPDATE | SES_LOAD_REPLACE | SES_LOAD_RENAME | SES_LOAD_DRY_RUN | SES_LOAD_FOLLOW;
+    const unsigned either = SES_LOAD_REPLACE | SES_LOAD_RENAME;
+    ses_load_options options;
     int code = ses__check_key(key, error);
 
     if (code == SES_OK)
-        code = take_load_flags(options, &call.op.flags, error);
+        code = ses__take_flagged(&options, sizeof options, given, known, "load options", error);
+    if (code == SES_OK && (options.flags & either) == either)
+        code = ses__error_set(error, SES_MISUSE,
+                              "load options: SES_LOAD_REPLACE and SES_LOAD_RENAME contradict each other");
+    if (code == SES_OK && (options.flags & SES_LOAD_FOLLOW) && !(options.flags & SES_LOAD_UPDATE))
+        code = ses__error_set(error, SES_MISUSE, "load options: SES_LOAD_FOLLOW needs SES_LOAD_UPDATE");
     if (code != SES_OK)
         return code;
+    struct load_call call = {.store = store,
+                             .op = {.limits = *limits,
+                                    .key = key,
+                                    .flags = options.flags,
+                                    .max_events = store->max_session_events,
+                                    .seed = store->seed,
+                                    .next = next_draft,
+                                    .context = &call,
+                                    .artifacts = artifacts}};
     ses__initial_state_init(&call.initial, store);
     ses__changes_init(&call.state, &store->allocator);
     ses__event_draft_init(&call.draft, &store->allocator);
-    call.op.next = next_draft;
-    call.op.context = &call;
-    call.op.artifacts = artifacts;
     code = take_loaded(&call, loaded, error);
     if (code == SES_OK)
         code = store_loaded_session(&call, result, error);
