@@ -85,9 +85,9 @@ static int store_drafts(struct append_call *call, ses_error *error)
             ses__advance_apply(&op->advance);
             for (size_t i = 0; i < op->count; i++) {
                 const ses_appended *result = &op->results[i];
-                if (result->status == SES_OK || /* or it is a duplicate of an event that the handle lacked */
-                    (result->status == SES_DUPLICATE && result->seq > shown &&
-                     result->seq <= op->before.last_seq))
+                /* A duplicate is new to a handle that lacked the event. */
+                if (result->status == SES_OK || (result->status == SES_DUPLICATE && result->seq > shown &&
+                                                 result->seq <= op->before.last_seq))
                     ses__temp_apply(&temp, i);
             }
         }

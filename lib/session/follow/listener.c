@@ -100,21 +100,6 @@ int64_t ses__listener_begin(struct listener *listener, bool first, struct notifi
     return unchanged_us;
 }
 
-/* With the lock held: ends a call that found nothing, and arms `notify`. A notification after the last look
- * is left for the next call. A loop that was woken while `notify` was not armed may have looked for the
- * reason before it made this call, so it is notified now. */
-static void pass_call(struct listener *listener)
-{
-    const bool is_due = listener->notified || listener->missed_wake || listener->home->closed;
-
-    listener->woken = false;
-    listener->missed_wake = false;
-    listener->armed = listener->notify != NULL;
-    ses__listener_set_watched(listener, listener->armed);
-    if (is_due)
-        ses__listener_notify(listener);
-}
-
 static bool is_called(const struct listener *listener)
 {
     return listener->notified || listener->woken || listener->interrupted || listener->home->closed;
@@ -137,10 +122,18 @@ enum listener_end ses__listener_wait(struct listener *listener, const struct wat
         end = LISTENER_INTERRUPTED;
     else if (in_time && listener->notified)
         end = LISTENER_NOTIFIED;
-    if (end == LISTENER_PASSED)
-        pass_call(listener);
-    else
-        ses__listener_set_watched(listener, false);
+    /* A call that found nothing arms `notify`. It is due at once if there was a notification after the last
+     * look, or if the loop was woken while `notify` was not armed: it may have looked for the reason before
+     * this call. */
+    const bool is_due = listener->notified || listener->missed_wake || home->closed;
+    if (end == LISTENER_PASSED) {
+        listener->woken = false;
+        listener->missed_wake = false;
+        listener->armed = listener->notify != NULL;
+    }
+    ses__listener_set_watched(listener, end == LISTENER_PASSED && listener->armed);
+    if (end == LISTENER_PASSED && is_due)
+        ses__listener_notify(listener);
     (void)pthread_mutex_unlock(&home->lock);
     return end;
 }

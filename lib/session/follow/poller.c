@@ -66,22 +66,6 @@ static void collect(struct poll *poll, size_t *count, size_t *names)
     (void)pthread_mutex_unlock(&followers->lock);
 }
 
-/* Nothing is allocated with the lock held, so it may take several tries. False: out of memory. */
-static bool collect_all(struct poll *poll)
-{
-    size_t count;
-    size_t names;
-
-    for (collect(poll, &count, &names); poll->op.count < count; collect(poll, &count, &names)) {
-        ses__buffer_cut(&poll->names, 0);
-        if (!ses__memory_grow(poll->allocator, &poll->items, &poll->capacity, count,
-                              sizeof(struct watched)) ||
-            !ses__buffer_reserve(&poll->names, names))
-            return false;
-    }
-    return true;
-}
-
 /* ------------------------------------------------------------------------------------------ one look */
 
 /* Notifies the listeners whose sessions have changed since the look began, at `begun_us`. True if there were
@@ -117,8 +101,21 @@ static int64_t look_once(struct poll *poll)
 {
     const int64_t begin = ses__clock_thread_us();
     const int64_t begun_us = ses__clock_steady_us();
+    bool has_room = true;
+    size_t count;
+    size_t names;
+
+    collect(poll, &count, &names);
+    while (has_room && poll->op.count < count) { /* nothing is allocated with the lock held */
+        ses__buffer_cut(&poll->names, 0);
+        has_room =
+            ses__memory_grow(poll->allocator, &poll->items, &poll->capacity, count, sizeof(struct watched)) &&
+            ses__buffer_reserve(&poll->names, names);
+        if (has_room)
+            collect(poll, &count, &names);
+    }
     const bool found =
-        collect_all(poll) &&
+        has_room &&
         notify_found(poll, ses__door_watch(poll->followers->store->storage, &poll->op, NULL), begun_us);
     const int64_t rest = (ses__clock_thread_us() - begin) * SHARE;
 

@@ -83,21 +83,14 @@ static void set_precedence(struct lease_row *row, const char *owner, int64_t unt
 /* A call reads the clock before it waits for the lock, so that the clock may seem to go back by this much. */
 static const int64_t CLOCK_SLACK_US = 1000000;
 
-/* For how long somebody still has precedence: 0 if it is for longer than it is given, as when the clock was
- * set back. */
-static int64_t precedence_left(const struct lease_row *row, int64_t now_us)
-{
-    const int64_t left = row->next_owner[0] ? row->next_until_us - now_us : 0;
-    return left > 0 && left <= PRECEDENCE_US ? left : 0;
-}
-
 /* Decides about the attempt by a clock that was not set back. */
 static enum lease_step decide_by_clock(struct taking *taking, struct lease_row *row)
 {
     const int64_t now_us = taking->now_us;
     const bool is_own = row->token > 0 && strcmp(row->owner, taking->owner) == 0;
     const bool is_next = strcmp(row->next_owner, taking->owner) == 0;
-    const int64_t left_us = precedence_left(row, now_us);
+    const int64_t next_us = row->next_owner[0] ? row->next_until_us - now_us : 0;
+    const int64_t left_us = next_us <= PRECEDENCE_US ? next_us : 0; /* more: the clock was set back */
     const bool others_are_next = left_us > 0 && !is_next;
     const bool held = row->until_us != 0 && row->until_us > now_us; /* a released lease has 0 */
 

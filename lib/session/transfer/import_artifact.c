@@ -284,8 +284,8 @@ static int next_bytes(void *context, struct span *chunk, ses_error *error)
     const bool has_part = own->offset > 0 || own->row.kind != SES_ARTIFACT_BYTES;
     int code = next_of_kind(own, "bytes", error);
 
-    if (code == 0 && own->offset != own->row.size &&
-        has_part) /* bytes may also have come before, as a whole */
+    /* Bytes without lines of their own came before, as a whole. */
+    if (code == 0 && own->offset != own->row.size && has_part)
         return refuse_artifact(own, "bytes of it are missing", error);
     if (code != 1)
         return code;
