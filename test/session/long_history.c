@@ -137,7 +137,7 @@ static void check_undo(struct model *model, ses_store *store)
 static void check_fork_and_cut(struct model *model, ses_store *store)
 {
     const ses_key to = {"app", "user", "fork"};
-    const int64_t seq = model->last - (int64_t)random_below(&model->random, 20);
+    const int64_t seq = model->last - 1 - (int64_t)random_below(&model->random, 20);
     ses_error error;
 
     assert_ok(ses_fork_by_key(store, &key, AFTER_SEQ(seq), &to, NULL, NULL, &error));
