@@ -63,9 +63,7 @@ static int check_file_names(const struct sqlite_config *config, ses_error *error
     if (config->may_be_linked)
         return SES_OK;
     if (config->read_only)
-        code = ses__file_has_companion(config->allocator, config->path, "-wal", &log, error);
-    if (code == SES_OK && config->read_only)
-        code = ses__file_has_companion(config->allocator, config->path, "-journal", &journal, error);
+        code = ses__file_find_journals(config->allocator, config->path, &log, &journal, error);
     return code == SES_OK && (log || journal) ? ses__file_check_names(config->allocator, config->path, error)
                                               : code;
 }
@@ -113,9 +111,7 @@ static int check_immutable(struct sqlite *storage, ses_error *error)
 
     if (!config->read_only || !ses__file_system_is_read_only(config->path))
         return SES_OK;
-    code = ses__file_has_companion(config->allocator, config->path, "-wal", &log, error);
-    if (code == SES_OK)
-        code = ses__file_has_companion(config->allocator, config->path, "-journal", &journal, error);
+    code = ses__file_find_journals(config->allocator, config->path, &log, &journal, error);
     storage->file.immutable = code == SES_OK && !log && !journal;
     return code;
 }

@@ -50,9 +50,7 @@ static int check_is_new(const struct backup_file *file, ses_error *error)
     int code = ses__file_look(file->target, &kind, error);
 
     if (code == SES_OK)
-        code = ses__file_has_companion(file->allocator, file->target, "-wal", &log, error);
-    if (code == SES_OK)
-        code = ses__file_has_companion(file->allocator, file->target, "-journal", &journal, error);
+        code = ses__file_find_journals(file->allocator, file->target, &log, &journal, error);
     if (code != SES_OK || (kind == FILE_ABSENT && !log && !journal))
         return code;
     return ses__error_set(error, SES_EXISTS, "%s: %s already exists; pass SES_BACKUP_REPLACE", file->target,

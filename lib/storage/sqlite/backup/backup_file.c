@@ -24,8 +24,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-const char *const ses__companions[COMPANIONS] = {"-wal", "-journal", "-shm"};
-
 /* -------------------------------------------------------------------------------------------- folder */
 
 static bool is_temporary_name(const char *name)

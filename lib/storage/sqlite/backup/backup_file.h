@@ -29,10 +29,7 @@ SESLITE_PRIVATE int ses__backup_file_place(struct backup_file *file, bool replac
 /* Removes the temporary file, if it is still there. */
 SESLITE_PRIVATE void ses__backup_file_close(struct backup_file *file);
 
-/* The companion files of a store: the write-ahead log, its index, the rollback journal. */
-enum { COMPANIONS = 3 };
-SESLITE_PRIVATE extern const char *const ses__companions[COMPANIONS];
-/* Removes those of the target, durably. */
+/* Removes the companion files of the target, durably. */
 SESLITE_PRIVATE int ses__backup_file_remove_companions(struct backup_file *file, ses_error *error);
 
 /* ---- backup_target.c: a store that a backup replaces, locked until another file is in its place */

@@ -24,7 +24,8 @@ struct sqlite_config {
     const struct sqlite_file *file; /* the engine's own, as is the next */
     const struct engine *engine;
     const unsigned char *key; /* of the file: SES_KEY_BYTES, which live as long; NULL: it is not encrypted */
-    /* Fills a store in memory before it is looked at; NULL: it begins empty. Called by name, it would be linked by all. */
+    /* Fills a store in memory before it is looked at; NULL: it begins empty. Called by name, it would be
+     * linked by all. */
     int (*fill)(void *context, struct connection *connection, ses_error *error);
     void *fill_context;
 };

@@ -107,11 +107,12 @@ SESLITE_PRIVATE int ses__connection_open(const struct sqlite_config *config, enu
                                          const struct limits *limits, struct connection **db,
                                          ses_error *error);
 SESLITE_PRIVATE void ses__connection_close(struct connection *db);
-/* Around a call that uses the connection: how long it waits for locks, whether it may be interrupted, and its limits. */
+/* Around a call that uses the connection: how long it waits for locks, whether it may be interrupted, and its
+ * limits. */
 SESLITE_PRIVATE void ses__connection_start_call(struct connection *db, int64_t deadline_us,
                                                 bool interruptible, const struct limits *limits);
-/* The statements that end a transaction are no longer interrupted, and have no limits. Waits for an interrupt in
- * progress. */
+/* The statements that end a transaction are no longer interrupted, and have no limits. Waits for an interrupt
+ * in progress. */
 SESLITE_PRIVATE void ses__connection_end_call(struct connection *db);
 /* From any thread: the call under way fails with INTERRUPTED, if it may be interrupted. */
 SESLITE_PRIVATE void ses__connection_interrupt(struct connection *db);
@@ -124,12 +125,14 @@ static inline bool ses__connection_must_end(const struct connection *db)
 /* Moves what the connection has counted since the last time into the storage's counts. */
 SESLITE_PRIVATE void ses__connection_count(struct connection *db, ses_stats *counts);
 enum { CONNECTION_LONGEST_PAUSE_US = 1000 };
-/* Sleeps a little, and not longer than that, before another try; false when the time is over. `tries` counts from 0. */
+/* Sleeps a little, and not longer than that, before another try; false when the time is over. `tries` counts
+ * from 0. */
 SESLITE_PRIVATE bool ses__connection_wait(struct connection *db, int tries);
 
 /*
- * From now on a statement that finds more rows than the file has room for ends with CORRUPT: in a damaged or hostile
- * file one step can go in circles, where no check of ours looks. ses__connection_execute is not limited.
+ * From now on a statement that finds more rows than the file has room for ends with CORRUPT: in a damaged or
+ * hostile file one step can go in circles, where no check of ours looks. ses__connection_execute is not
+ * limited.
  */
 SESLITE_PRIVATE void ses__connection_limit_work(struct connection *db, enum work work);
 /* Restarts the count towards the limit, before a statement that does not go through a query. */
@@ -148,13 +151,13 @@ SESLITE_PRIVATE bool ses__connection_is_plain(struct connection *db);
 SESLITE_PRIVATE bool ses__connection_is_cut_short(struct connection *db);
 /* True if a file that SQLite takes for none has another key than the connection, or seems to have one. */
 SESLITE_PRIVATE bool ses__connection_lacks_key(struct connection *db);
-/* True if the file is plain and the connection has a key, or the other way round, as the first bytes say. No transaction
- * changes them, and no journal is played back for it. */
+/* True if the file is plain and the connection has a key, or the other way round, as the first bytes say. No
+ * transaction changes them, and no journal is played back for it. */
 SESLITE_PRIVATE bool ses__connection_is_other_kind(struct connection *db);
 
 /* ---- file_guard.c */
 
-/* Are the file and its log still where they were? IO when one was deleted, moved or replaced. */
+/* IO: the file or its log was deleted, moved or replaced. */
 SESLITE_PRIVATE int ses__connection_check_file(const struct connection *db, ses_error *error);
 /* The look before a commit, in the transaction of the writing connection. IO also when the file has got a
  * second name, was cut short or overwritten. */
@@ -168,8 +171,8 @@ SESLITE_PRIVATE void ses__file_know_log(const char *path, struct sqlite_file *fi
 SESLITE_PRIVATE int ses__connection_error(struct connection *db, int rc, const char *doing, ses_error *error);
 /* The same for a statement. Ours are good: what SQLite finds wrong with one is wrong in the file. */
 SESLITE_PRIVATE int ses__statement_error(struct connection *db, int rc, const char *doing, ses_error *error);
-/* BUSY: other threads of this process still use it since then. INTERRUPTED: the call was cancelled. `what` is "the ...
- * connection is". */
+/* BUSY: other threads of this process still use it since then. INTERRUPTED: the call was cancelled. `what` is
+ * "the ... connection is". */
 SESLITE_PRIVATE int ses__refuse_busy(const struct sqlite_config *config, const struct limits *limits,
                                      int64_t begun_us, const char *what, ses_error *error);
 /* Runs SQL text that yields no rows we look at. */
@@ -193,8 +196,8 @@ SESLITE_PRIVATE void ses__transaction_roll_back(struct connection *db);
 SESLITE_PRIVATE int ses__transaction_check_open(struct connection *db, ses_error *error);
 /* After a commit of this connection: it has added no feature. */
 SESLITE_PRIVATE void ses__transaction_committed(struct connection *db);
-/* In a transaction of its own. TOONEW, or READONLY if the store may be written: the file has a feature that this library
- * does not know. */
+/* In a transaction of its own. TOONEW, or READONLY if the store may be written: the file has a feature that
+ * this library does not know. */
 SESLITE_PRIVATE int ses__transaction_check_features(struct connection *db, ses_error *error);
 /* Runs a job that reads in a transaction of its own. */
 SESLITE_PRIVATE int ses__transaction_read(struct connection *db, storage_job *job, void *context,

@@ -1,4 +1,5 @@
-/* The files of a connection, as SQLite has them open: to open and close them would drop the locks of this process on them. */
+/* The files of a connection, as SQLite has them open: to open and close them would drop the locks of this
+ * process on them. */
 #include <string.h>
 
 #include "storage/sqlite/connection/connection.h"
@@ -25,7 +26,7 @@ int64_t ses__connection_file_bytes(struct connection *db)
     return bytes;
 }
 
-/* ------------------------------------------------------------------------------------- how the file begins */
+/* ------------------------------------------------------------------------------- the file's beginning */
 
 enum { MARK_BYTES = 16, HEAD_BYTES = 24 };
 

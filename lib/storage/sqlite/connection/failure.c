@@ -1,10 +1,13 @@
 /* Translates failures of SQLite into codes and messages. */
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "storage/sqlite/connection/connection.h"
-#include "storage/sqlite/connection/schema.h"
+#include "storage/sqlite/connection/scripts.h"
 
 static int code_of(int rc)
 {
@@ -37,43 +40,58 @@ static int code_of(int rc)
     return SES_INTERNAL;
 }
 
-/*
- * A write that failed because there is no room, which SQLite does not call FULL: beyond a limit of the process
- * (RLIMIT_FSIZE) or a quota. SQLite keeps the system's error number only for some calls; for a commit it is in errno
- * alone.
- */
-static bool has_no_room(int extended)
-{
-    return (extended == SQLITE_IOERR_WRITE || extended == SQLITE_IOERR_SHMSIZE) &&
-           (errno == EFBIG || errno == EDQUOT);
-}
-
 /* SQLite may not pass on what has ended the parts of a statement, such as making a virtual table. */
 static int cause_of(struct connection *db, int rc)
 {
     return (rc & 0xFF) == SQLITE_ERROR && ses__connection_must_end(db) ? SQLITE_INTERRUPT : rc;
 }
 
-/* A foreign key of a table that an application has added to the file forbids what was written. (The store's own keys hold,
- * unless its rows are damaged.) */
-static bool refuse_for_others(struct connection *db, int extended, const char *doing, ses_error *error)
+/* `schema`: texts in threes, type, name and SQL. */
+static bool is_table_of_store(const char *schema, const char *name)
 {
-    char tables[200];
-    bool refused =
-        extended == SQLITE_CONSTRAINT_FOREIGNKEY && ses__schema_name_referrers(db, tables, sizeof tables);
+    const char *end = schema + ses__schema_scripts.schema_bytes;
+    const char *text = schema;
 
-    if (refused)
-        (void)ses__error_set(
-            error, SES_CONSTRAINT,
-            "%s: %s failed: rows of a table that is not the store's (%s) refer to what would be deleted: delete those rows first, or declare the foreign key ON DELETE CASCADE",
-            db->config->path, doing, tables);
-    return refused;
+    while (text < end && (strcmp(text, "table") != 0 || strcmp(text + sizeof "table", name) != 0))
+        text += strlen(text) + 1;
+    return text < end;
+}
+
+/* Lists the tables that an application has added and that have foreign keys to the store's tables, as far as
+ * the names fit. False if there are none. */
+static bool list_referrers(struct connection *db, char *names, size_t capacity)
+{
+    sqlite3_stmt *row = NULL;
+    size_t len = 0;
+    char *schema = ses__schema_unpack(db->config->allocator, ses__schema_scripts.schema_bytes);
+    int rc = sqlite3_prepare_v2(db->handle,
+                                "SELECT DISTINCT m.name, lower(k.\"table\") FROM main.sqlite_schema AS m, "
+                                "pragma_foreign_key_list(m.name) AS k WHERE m.type = 'table'",
+                                -1, &row, NULL);
+
+    names[0] = '\0';
+    while (schema && rc == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(row, 0);
+        const char *parent = (const char *)sqlite3_column_text(row, 1);
+        if (!name || !parent || is_table_of_store(schema, name) || !is_table_of_store(schema, parent))
+            continue; /* also if a name could not be read */
+        /* The tally of usage, or that of version 0.2.0, is made on demand and not by the schema scripts. */
+        if (strcmp(parent, "derived") == 0 &&
+            (strcmp(name, "usage_sums") == 0 || strcmp(name, "usage_counts") == 0))
+            continue;
+        (void)snprintf(names + len, capacity - len, "%s%s", len > 0 ? ", " : "", name);
+        len = strlen(names);
+    }
+    (void)sqlite3_finalize(row); /* its failure was that of a step */
+    ses__memory_free(db->config->allocator, schema);
+    return len > 0;
 }
 
 int ses__connection_error(struct connection *db, int rc, const char *doing, ses_error *error)
 {
     db->failed = true;
     rc = cause_of(db, rc);
+    char referrers[200];
     int code = code_of(rc);
     int extended = db->handle ? sqlite3_extended_errcode(db->handle) : rc;
     /* The connection's message belongs to its latest call, so it is used only if that is the call that
@@ -82,7 +100,11 @@ int ses__connection_error(struct connection *db, int rc, const char *doing, ses_
 
     if ((extended & 0xFF) != (rc & 0xFF))
         extended = rc;
-    if (has_no_room(extended))
+    /* A lack of room that SQLite does not report as FULL: beyond a limit of the process (RLIMIT_FSIZE) or a
+     * quota. SQLite keeps the system's error number only for some calls; for a commit it is in errno alone.
+     * */
+    if ((extended == SQLITE_IOERR_WRITE || extended == SQLITE_IOERR_SHMSIZE) &&
+        (errno == EFBIG || errno == EDQUOT))
         code = SES_FULL;
     else if (code == SES_BUSY && ses__limits_cancelled(db->base.limits))
         code = SES_INTERRUPTED; /* which has ended its waiting */
@@ -92,8 +114,12 @@ int ses__connection_error(struct connection *db, int rc, const char *doing, ses_
         code = SES_IO;
     if (code == SES_NOTASTORE && ses__connection_lacks_key(db))
         code = SES_KEY;
-    if (refuse_for_others(db, extended, doing, error))
-        code = SES_CONSTRAINT;
+    /* The store's own foreign keys hold, unless its rows are damaged. */
+    if (extended == SQLITE_CONSTRAINT_FOREIGNKEY && list_referrers(db, referrers, sizeof referrers))
+        code = ses__error_set(
+            error, SES_CONSTRAINT,
+            "%s: %s failed: rows of a table that is not the store's (%s) refer to what would be deleted: delete those rows first, or declare the foreign key ON DELETE CASCADE",
+            db->config->path, doing, referrers);
     else if (code == SES_NOMEM)
         ses__error_nomem(error);
     else if (code == SES_KEY)
@@ -118,7 +144,7 @@ int ses__refuse_busy(const struct sqlite_config *config, const struct limits *li
                           (long long)((ses__clock_steady_us() - begun_us) / 1000));
 }
 
-/* Has a table given its last number? SQLite reports that as FULL, too. */
+/* True if a table has given its last number, which SQLite also reports as FULL. */
 static bool has_no_number_left(struct connection *db)
 {
     static const char sql[] = "SELECT 1 FROM sqlite_sequence WHERE seq = 9223372036854775807 "

@@ -20,30 +20,26 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* The system's words for an errno, without the static buffer of strerror. */
-static void describe(int number, char *text, size_t size)
-{
-    (void)strncpy(text, "the system refused", size - 1);
-#if defined(__APPLE__)
-    (void)strerror_r(number, text, size); /* macOS has no strerror_l */
-#else
-    /* In English, whatever language the program has set. */
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (plain) {
-        (void)strncpy(text, strerror_l(number, plain), size - 1);
-        freelocale(plain);
-    }
-#endif
-}
+const char *const ses__companions[COMPANIONS] = {"-journal", "-wal", "-shm"};
 
 int ses__file_refuse(const char *path, const char *doing, int number, ses_error *error)
 {
-    char text[128] = "";
+    char text[128] = "the system refused";
     int code = number == ENOSPC || number == EDQUOT ? SES_FULL
                : number == EROFS                    ? SES_READONLY
                                                     : SES_CANTOPEN;
 
-    describe(number, text, sizeof text);
+    /* Without the static buffer of strerror. */
+#if defined(__APPLE__)
+    (void)strerror_r(number, text, sizeof text); /* macOS has no strerror_l */
+#else
+    /* In English, whatever language the program has set. */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain) {
+        (void)snprintf(text, sizeof text, "%s", strerror_l(number, plain));
+        freelocale(plain);
+    }
+#endif
     return ses__error_set(error, code, "%s: %s: %s", path, doing, text);
 }
 
@@ -77,19 +73,24 @@ char *ses__file_join(const ses_allocator *allocator, const char *first, const ch
     return joined;
 }
 
-int ses__file_has_companion(const ses_allocator *allocator, const char *path, const char *suffix, bool *has,
+int ses__file_find_journals(const ses_allocator *allocator, const char *path, bool *log, bool *journal,
                             ses_error *error)
 {
-    struct stat status;
-    char *companion = ses__file_join(allocator, path, suffix, "");
+    bool *const found[] = {journal, log};
 
-    *has = companion && stat(companion, &status) == 0 && status.st_size > 0;
-    ses__memory_free(allocator, companion);
-    return companion ? SES_OK : ses__error_nomem(error);
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+        struct stat status;
+        char *companion = ses__file_join(allocator, path, ses__companions[i], "");
+        if (!companion)
+            return ses__error_nomem(error);
+        *found[i] = stat(companion, &status) == 0 && status.st_size > 0;
+        ses__memory_free(allocator, companion);
+    }
+    return SES_OK;
 }
 
-/* "file:", the path with every byte escaped that means something in a URI, and "?immutable=1". An absolute path
- * follows an empty authority, since it may itself begin with two slashes. */
+/* "file:", the path with every byte escaped that means something in a URI, and "?immutable=1". An absolute
+ * path follows an empty authority, since it may itself begin with two slashes. */
 char *ses__file_immutable_uri(const ses_allocator *allocator, const char *path)
 {
     static const char hex[] = "0123456789ABCDEF";
@@ -148,12 +149,11 @@ int ses__file_resolve(const ses_allocator *allocator, const char *path, char **r
 
 int ses__file_check_companions(const ses_allocator *allocator, const char *path, ses_error *error)
 {
-    static const char *const suffixes[] = {"-journal", "-wal", "-shm"};
     int code = SES_OK;
 
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0] && code == SES_OK; i++) {
+    for (size_t i = 0; i < COMPANIONS && code == SES_OK; i++) {
         struct stat status;
-        char *companion = ses__file_join(allocator, path, suffixes[i], "");
+        char *companion = ses__file_join(allocator, path, ses__companions[i], "");
         if (!companion)
             code = ses__error_nomem(error);
         else if (stat(companion, &status) == 0 && !S_ISREG(status.st_mode))

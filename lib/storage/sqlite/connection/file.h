@@ -20,12 +20,15 @@ SESLITE_PRIVATE int ses__file_look(const char *path, enum file_kind *kind, ses_e
 /* Three texts as one, to be freed with the allocator; NULL: out of memory. */
 SESLITE_PRIVATE char *ses__file_join(const ses_allocator *allocator, const char *first, const char *second,
                                      const char *third);
-/* A URI by which SQLite takes the file as one that never changes: no locks, no log. To be freed with the allocator;
- * NULL: out of memory. */
+/* A URI by which SQLite takes the file as one that never changes: no locks, no log. To be freed with the
+ * allocator; NULL: out of memory. */
 SESLITE_PRIVATE char *ses__file_immutable_uri(const ses_allocator *allocator, const char *path);
-/* Finds out whether a companion file, named `path` and `suffix`, exists and is not empty. NOMEM. */
-SESLITE_PRIVATE int ses__file_has_companion(const ses_allocator *allocator, const char *path,
-                                            const char *suffix, bool *has, ses_error *error);
+/* The files that SQLite makes beside a store: the rollback journal, the write-ahead log, its index. */
+enum { COMPANIONS = 3 };
+SESLITE_PRIVATE extern const char *const ses__companions[COMPANIONS];
+/* Finds out whether a log and a journal exist that are not empty. NOMEM. */
+SESLITE_PRIVATE int ses__file_find_journals(const ses_allocator *allocator, const char *path, bool *log,
+                                            bool *journal, ses_error *error);
 /* Follows symbolic links at `path` to the end, whether that exists or not: SQLite creates the file and its
  * journals there. To be freed with the allocator. NOMEM. */
 SESLITE_PRIVATE int ses__file_follow_links(const ses_allocator *allocator, const char *path, char **followed,
@@ -33,8 +36,8 @@ SESLITE_PRIVATE int ses__file_follow_links(const ses_allocator *allocator, const
 /* Makes an empty file that only its owner may read and write; fine if another process just made one. */
 SESLITE_PRIVATE int ses__file_create_private(const ses_allocator *allocator, const char *path,
                                              ses_error *error);
-/* The absolute path of a file that exists, without links: the same file whatever becomes of the working directory and
- * of links later. To be freed with the allocator. CANTOPEN, NOMEM. */
+/* The absolute path of a file that exists, without links: the same file whatever becomes of the working
+ * directory and of links later. To be freed with the allocator. CANTOPEN, NOMEM. */
 SESLITE_PRIVATE int ses__file_resolve(const ses_allocator *allocator, const char *path, char **resolved,
                                       ses_error *error);
 /* SQLite opens its journals and waits: for ever, if one is a pipe without a writer. CANTOPEN names it. */

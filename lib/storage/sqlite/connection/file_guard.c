@@ -2,13 +2,13 @@
  * Whether the files of a store are still those that it has open. The file is looked at by its name before
  * each commit, which is one call of the system. Two further questions are asked at almost no cost:
  *
- *  - Were the log or its index (-wal, -shm) deleted or replaced? Then other programs use others. Whatever
- *    comes or goes in a folder changes the folder's time. So one look at the folder does, except for a while
- *    after a change, since its time moves in steps: then both files are looked at.
- *  - Did another program overwrite the file or cut it short? As long as the log is in use, only checkpoints
- *    write to the file, and the index says how far they have come (https://www.sqlite.org/walformat.html,
- *    "The WAL-Index Header"). If the file has changed and no checkpoint has run, its length and its change
- *    counter must be the same.
+ *  - Whether the log or its index (-wal, -shm) was deleted or replaced. Then other programs use others. Any
+ *    file that comes or goes in a folder changes the folder's time. So one look at the folder does, except
+ *    for a while after a change, since its time moves in steps: then both files are looked at.
+ *  - Whether another program has overwritten the file or cut it short. As long as the log is in use, only
+ *    checkpoints write to the file, and the index says how far they have come
+ *    (https://www.sqlite.org/walformat.html, "The WAL-Index Header"). If the file has changed and no
+ *    checkpoint has run, its length and its change counter must be the same.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -105,17 +105,6 @@ static bool is_folder_quiet(const char *path, struct file_guard *guard)
     return is_same && was_quiet;
 }
 
-static int guard_names(const struct sqlite_config *config, const struct stat *now, ses_error *error)
-{
-    if (now->st_nlink <= 1 || config->may_be_linked ||
-        ses__file_check_names(config->allocator, config->path, error) == SES_OK)
-        return SES_OK;
-    return ses__error_set(
-        error, SES_IO,
-        "%s: the file got a second name (a hard link) while the store was open: remove that name; programs that use different names lose each other's writes",
-        config->path);
-}
-
 /* ------------------------------------------------------------------------------------ what is in the file */
 
 /* How far the checkpoints have come, in 32-bit words of the index: the log's salt, the pages that are copied,
@@ -147,14 +136,6 @@ static bool is_copying(const struct checkpoint_progress *progress)
     return progress->attempted > progress->copied;
 }
 
-/* The change counter and what follows it, by which SQLite knows that a file has changed. */
-static bool read_counter(struct connection *db, unsigned char counter[FILE_COUNTER_BYTES])
-{
-    enum { COUNTER_AT = 24 };
-    sqlite3_file *file = ses__connection_file(db, SQLITE_FCNTL_FILE_POINTER);
-    return file && file->pMethods->xRead(file, counter, FILE_COUNTER_BYTES, COUNTER_AT) == SQLITE_OK;
-}
-
 static int refuse_content(struct connection *db, ses_error *error)
 {
     db->guard.overwritten = true; /* a later checkpoint would hide it */
@@ -168,6 +149,7 @@ static int refuse_content(struct connection *db, ses_error *error)
 static int guard_content(struct connection *db, const struct checkpoint_progress *before,
                          const struct stat *now, ses_error *error)
 {
+    enum { COUNTER_AT = 24 }; /* the change counter and other numbers by which SQLite detects a change */
     struct file_guard *guard = &db->guard;
     struct checkpoint_progress after = *before;
     unsigned char counter[FILE_COUNTER_BYTES] = {0};
@@ -178,7 +160,10 @@ static int guard_content(struct connection *db, const struct checkpoint_progress
         return refuse_content(db, error);
     if (!moved && !changed)
         return SES_OK;
-    const bool is_read = read_counter(db, counter) && read_progress(db, &after);
+    sqlite3_file *file = ses__connection_file(db, SQLITE_FCNTL_FILE_POINTER);
+    const bool is_read = file &&
+                         file->pMethods->xRead(file, counter, sizeof counter, COUNTER_AT) == SQLITE_OK &&
+                         read_progress(db, &after);
     const bool may_change = moved || is_copying(&after) || !is_same_progress(before, &after);
     if (!may_change &&
         (!is_read || now->st_size != guard->bytes || memcmp(counter, guard->counter, sizeof counter) != 0))
@@ -191,7 +176,7 @@ static int guard_content(struct connection *db, const struct checkpoint_progress
     return SES_OK;
 }
 
-/* ------------------------------------------------------------------------------------------- all of it */
+/* ------------------------------------------------------------------------------- before each commit */
 
 int ses__connection_guard_file(struct connection *db, ses_error *error)
 {
@@ -203,8 +188,12 @@ int ses__connection_guard_file(struct connection *db, ses_error *error)
         return SES_OK;
     const bool counts = config->file->has_log && read_progress(db, &before);
     int code = check_one(config->path, "", config->file->identity, &now, error);
-    if (code == SES_OK)
-        code = guard_names(config, &now, error);
+    if (code == SES_OK && now.st_nlink > 1 && !config->may_be_linked &&
+        ses__file_check_names(config->allocator, config->path, error) != SES_OK)
+        code = ses__error_set(
+            error, SES_IO,
+            "%s: the file got a second name (a hard link) while the store was open: remove that name; programs that use different names lose each other's writes",
+            config->path);
     if (code == SES_OK && config->file->has_log && !is_folder_quiet(config->path, &db->guard))
         code = guard_log(config, error);
     return code == SES_OK && counts ? guard_content(db, &before, &now, error) : code;

@@ -1,9 +1,10 @@
 /*
  * Which key a file has, and whether it is really encrypted with it.
  *
- * A plain SQLite ignores every PRAGMA that it does not know, so that a key which is set blindly would encrypt nothing. So
- * each connection proves three things before it reads or writes: its SQLite has the cipher, no other VFS stands before
- * the one that encrypts (pages would reach the write-ahead log in plain text), and the key is in use.
+ * A plain SQLite ignores every PRAGMA that it does not know, so that a key which is set blindly would encrypt
+ * nothing. So each connection proves three things before it reads or writes: its SQLite has the cipher, no
+ * other VFS stands before the one that encrypts (pages would reach the write-ahead log in plain text), and
+ * the key is in use.
  */
 #include "storage/sqlite/connection/key.h"
 

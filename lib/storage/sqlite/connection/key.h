@@ -1,13 +1,14 @@
-/* Encryption, where SQLite3 Multiple Ciphers is linked in place of SQLite (https://utelle.github.io/SQLite3MultipleCiphers). */
+/* Encryption, where SQLite3 Multiple Ciphers is linked in place of SQLite
+ * (https://utelle.github.io/SQLite3MultipleCiphers). */
 #ifndef SESLITE_STORAGE_SQLITE_CONNECTION_KEY_H
 #define SESLITE_STORAGE_SQLITE_CONNECTION_KEY_H
 
 #include "storage/sqlite/connection/connection.h"
 
 /*
- * Calls that the SQLite which is linked may lack. Where the linker knows weak symbols, those are NULL then. Elsewhere a build
- * says by SESLITE_WITH_KEYS that they are there. Where SQLite is part of the same translation unit, without a cipher,
- * SESLITE_WITHOUT_KEYS says that they are not.
+ * Calls that the SQLite which is linked may lack. Where the linker knows weak symbols, those are NULL then.
+ * Elsewhere a build says by SESLITE_WITH_KEYS that they are there. Where SQLite is part of the same
+ * translation unit, without a cipher, SESLITE_WITHOUT_KEYS says that they are not.
  */
 #if defined(SESLITE_WITHOUT_KEYS)
 #define KEYS_ARE_POSSIBLE 0

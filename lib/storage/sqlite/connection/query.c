@@ -4,26 +4,15 @@
 #include "base/error.h"
 #include "storage/sqlite/connection/connection.h"
 
-static sqlite3 *handle_of(const struct query *query)
-{
-    return ((const struct connection *)query->db)->handle;
-}
-
 static bool is_of_transaction(const struct statement *source)
 {
     return source == STATEMENT_BEGIN_WRITE || source == STATEMENT_BEGIN_READ || source == STATEMENT_COMMIT ||
            source == STATEMENT_ROLLBACK;
 }
 
-/* Is it the caller's texts that SQLite finds too long, and not a row of the file? */
-static bool is_too_big_itself(const struct query *query)
-{
-    const size_t rest = 4096; /* more than enough for the numbers and the head of a row */
-    return query->bytes + rest > (size_t)sqlite3_limit(handle_of(query), SQLITE_LIMIT_LENGTH, -1);
-}
-
 static void query_fail(struct query *query, int rc)
 {
+    const size_t rest = 4096; /* more than enough for the numbers and the head of a row */
     struct connection *db = ses__connection_of(query->db);
     const char *name = query->source->name;
 
@@ -31,40 +20,37 @@ static void query_fail(struct query *query, int rc)
         return;
     query->code = is_of_transaction(query->source) ? ses__connection_error(db, rc, name, query->error)
                                                    : ses__statement_error(db, rc, name, query->error);
-    /* The file was a store when it was opened, and the rows of a store fit. */
-    if (query->code == SES_NOTASTORE || (query->code == SES_LIMIT && !is_too_big_itself(query))) {
+    /* The file was a store when it was opened, and the rows of a store fit. So unless the caller's texts are
+     * too long, a row of the file is. */
+    if (query->code == SES_NOTASTORE ||
+        (query->code == SES_LIMIT &&
+         query->bytes + rest <= (size_t)sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, -1))) {
         query->code = SES_CORRUPT;
         if (query->error)
             query->error->code = SES_CORRUPT;
     }
 }
 
-static int bind_value(struct query *query, int parameter, const struct value *value)
-{
-    if (value->type == SQL_INT)
-        return sqlite3_bind_int64(query->run, parameter, value->number);
-    query->bytes += value->text.len;
-    if (value->type == SQL_BLOB)
-        return sqlite3_bind_blob64(query->run, parameter, value->text.ptr, value->text.len, SQLITE_STATIC);
-    if (value->text.ptr)
-        return sqlite3_bind_text64(query->run, parameter, value->text.ptr, value->text.len, SQLITE_STATIC,
-                                   SQLITE_UTF8);
-    return value->owners ? ses__id_list_bind(query->run, parameter, value->owners) : SQLITE_OK;
-}
-
 static void bind_values(struct query *query, const struct value *values)
 {
     for (int parameter = 1; values && values->type != 0 && query->code == SES_OK; values++, parameter++) {
-        const int rc = bind_value(query, parameter, values);
+        const struct span text = values->text;
+        int rc = SQLITE_OK;
+        if (values->type == SQL_INT) {
+            rc = sqlite3_bind_int64(query->run, parameter, values->number);
+        } else {
+            query->bytes += text.len;
+            if (values->type == SQL_BLOB)
+                rc = sqlite3_bind_blob64(query->run, parameter, text.ptr, text.len, SQLITE_STATIC);
+            else if (text.ptr)
+                rc = sqlite3_bind_text64(query->run, parameter, text.ptr, text.len, SQLITE_STATIC,
+                                         SQLITE_UTF8);
+            else if (values->owners)
+                rc = ses__id_list_bind(query->run, parameter, values->owners);
+        }
         if (UNLIKELY(rc != SQLITE_OK))
             query_fail(query, rc);
     }
-}
-
-/* SQLite counts the rows that a statement changes, but not what these do. */
-static bool changes_schema(const char *sql)
-{
-    return strncmp(sql, "CREATE", 6) == 0 || strncmp(sql, "DROP", 4) == 0;
 }
 
 void ses__sqlite_start(struct query *query, const struct value *values)
@@ -83,7 +69,8 @@ void ses__sqlite_start(struct query *query, const struct value *values)
             *kept = statement;
         else
             query_fail(query, rc);
-        db->reshapes[slot] = changes_schema(sql);
+        /* SQLite counts the rows that a statement changes, but not the effect of these. */
+        db->reshapes[slot] = strncmp(sql, "CREATE", 6) == 0 || strncmp(sql, "DROP", 4) == 0;
     }
     query->run = *kept;
     db->open_queries += *kept != NULL;
@@ -94,41 +81,32 @@ void ses__sqlite_start(struct query *query, const struct value *values)
         meter->bytes_in += (int64_t)query->bytes;
 }
 
-/*
- * SQLite reads its statistics when another connection has changed the schema, and goes on without them if that fails. But
- * such a failure may have ended the transaction, and what follows would not be in one.
- */
-static bool has_lost_transaction(const struct query *query)
+bool ses__sqlite_row(struct query *query)
 {
-    return UNLIKELY(sqlite3_get_autocommit(handle_of(query))) && !is_of_transaction(query->source);
-}
+    struct connection *db = ses__connection_of(query->db);
+    bool row = false;
 
-/* An earlier one of several statements that were asked together may have failed, and has set the error. */
-static void refuse_lost_transaction(struct query *query)
-{
-    const bool is_told = query->error && query->error->code != SES_OK;
-
-    ses__connection_of(query->db)->failed = true;
-    query->code =
-        is_told ? query->error->code
+    if (UNLIKELY(ses__connection_must_end(db)))
+        query_fail(query, SQLITE_INTERRUPT);
+    if (query->code != SES_OK)
+        return false;
+    int rc = sqlite3_step(query->run);
+    row = rc == SQLITE_ROW;
+    if (UNLIKELY(!row && rc != SQLITE_DONE)) {
+        query_fail(query, rc);
+    } else if (UNLIKELY(sqlite3_get_autocommit(db->handle)) && !is_of_transaction(query->source)) {
+        /* SQLite reads its statistics when another connection has changed the schema, and goes on without
+         * them if that fails. But such a failure may have ended the transaction, and later statements would
+         * not be in one. An earlier one of several statements that were sent together may have failed, and
+         * has set the error. */
+        db->failed = true;
+        query->code =
+            query->error && query->error->code != SES_OK
+                ? query->error->code
                 : ses__error_set(
                       query->error, SES_IO,
                       "%s: SQLite ended the transaction after a failure that it does not report; try again",
                       query->db->name);
-}
-
-bool ses__sqlite_row(struct query *query)
-{
-    bool row = false;
-    if (UNLIKELY(ses__connection_must_end(ses__connection_of(query->db))))
-        query_fail(query, SQLITE_INTERRUPT);
-    if (query->code == SES_OK) {
-        int rc = sqlite3_step(query->run);
-        row = rc == SQLITE_ROW;
-        if (UNLIKELY(!row && rc != SQLITE_DONE))
-            query_fail(query, rc);
-        else if (has_lost_transaction(query))
-            refuse_lost_transaction(query);
     }
     return row && query->code == SES_OK;
 }
@@ -149,8 +127,8 @@ int64_t ses__sqlite_int_of(struct query *query, int column)
 
 struct span ses__sqlite_text_of(struct query *query, int column)
 {
-    /* One way to the column, where sqlite3_column_text and sqlite3_column_bytes each take it. Such a value is for one
-     * thread only, which a connection in use is, too. */
+    /* One way to the column, where sqlite3_column_text and sqlite3_column_bytes each take it. Such a value is
+     * for one thread only, which a connection in use is, too. */
     sqlite3_value *value = sqlite3_column_value(query->run, column);
     struct span text = {NULL, 0};
 

@@ -7,11 +7,12 @@
 #include "base/error.h"
 #include "storage/sqlite/connection/file.h"
 
-/* Without a lock, which a fork could carry over locked: an entry is free, or being written, or of a process. */
+/* Without a lock, which a fork could carry over locked: an entry is free, or being written, or of a process.
+ * */
 enum { BLOCK_ENTRIES = 64, OWNER_FREE = 0, OWNER_WRITING = -1 };
 
-/* Only the owner is atomic, since 64 bits are not everywhere: an entry of another process, the only one that is looked
- * into, was copied by the fork and changes no more. */
+/* Only the owner is atomic, since 64 bits are not everywhere: an entry of another process, the only one that
+ * is looked into, was copied by the fork and changes no more. */
 struct registry_entry {
     atomic_long owner; /* a process id */
     struct file_identity file;
@@ -25,27 +26,20 @@ struct registry_block {
 
 static struct registry_block registry;
 
-static bool holds_inherited(const struct registry_block *block, struct file_identity file)
-{
-    const long self = getpid();
-    bool inherited = false;
-
-    for (size_t i = 0; i < BLOCK_ENTRIES && !inherited; i++) {
-        const long owner = atomic_load(&block->entries[i].owner);
-        inherited = owner > 0 && owner != self && ses__file_is_same(block->entries[i].file, file);
-    }
-    return inherited;
-}
-
 bool ses__registry_is_inherited(const char *path)
 {
+    const long self = getpid();
     struct file_identity file;
     bool inherited = false;
 
     if (!ses__file_identify(path, &file))
         return false;
-    for (struct registry_block *block = &registry; block && !inherited; block = atomic_load(&block->next))
-        inherited = holds_inherited(block, file);
+    for (struct registry_block *block = &registry; block && !inherited; block = atomic_load(&block->next)) {
+        for (size_t i = 0; i < BLOCK_ENTRIES && !inherited; i++) {
+            const long owner = atomic_load(&block->entries[i].owner);
+            inherited = owner > 0 && owner != self && ses__file_is_same(block->entries[i].file, file);
+        }
+    }
     return inherited;
 }
 

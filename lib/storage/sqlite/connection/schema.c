@@ -16,18 +16,12 @@ enum { SCHEMA_APPLICATION_ID = 0x5345534C }; /* "SESL", as the first script sets
 #define SIGNIFICANT_NAMES "'sessions', 'events', 'app_state', 'user_state', 'session_state'"
 enum { SIGNIFICANT_TABLES = 5 };
 
-/* The version of the first release's files. Unreleased states numbered theirs below it. */
-static int first_version(void)
-{
-    return ses__schema_scripts.items[0].version;
-}
-
 int ses__schema_latest(void)
 {
     return ses__schema_scripts.items[ses__schema_scripts.count - 1].version;
 }
 
-/* Judges what the file says of itself. `tables`: how many of its tables have the names of a store's. */
+/* Judges the numbers in the file. `tables`: how many of its tables have the names of a store's. */
 static int judge(const char *path, int64_t application, int64_t version, int64_t objects, int64_t tables,
                  ses_error *error)
 {
@@ -52,23 +46,11 @@ static int judge(const char *path, int64_t application, int64_t version, int64_t
     else if (version < 1 && !is_empty)
         code = ses__error_set(error, SES_NOTASTORE,
                               "%s: the file is marked as a seslite store but has no schema version", path);
-    else if (version < first_version() && !is_empty)
+    else if (version < ses__schema_scripts.items[0].version && !is_empty) /* that of the first release */
         code = ses__error_set(
             error, SES_NOTASTORE,
             "%s: an unreleased version of seslite wrote this store (schema version %lld): export it with that version, and import the export with this one",
             path, (long long)version);
-    return code;
-}
-
-/* Counts the objects in a file whose application_id and user_version are 0. Other files are not counted,
- * because SQLite parses the whole schema for it. */
-static int count_objects(struct connection *db, int64_t *objects, int64_t *tables, ses_error *error)
-{
-    int code = ses__connection_read_int(db, "SELECT count(*) FROM sqlite_schema", objects, error);
-    if (code == SES_OK)
-        code = ses__connection_read_int(
-            db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (" SIGNIFICANT_NAMES ")",
-            tables, error);
     return code;
 }
 
@@ -85,8 +67,13 @@ int ses__schema_version(struct connection *db, int *version, ses_error *error)
         code = ses__connection_read_int(db, "PRAGMA application_id", &application, error);
     if (code == SES_OK)
         code = ses__connection_read_int(db, "PRAGMA user_version", &user_version, error);
+    /* Files with numbers are not counted, because SQLite parses the whole schema for it. */
     if (code == SES_OK && application == 0 && user_version == 0)
-        code = count_objects(db, &objects, &tables, error);
+        code = ses__connection_read_int(db, "SELECT count(*) FROM sqlite_schema", &objects, error);
+    if (code == SES_OK && objects > 0)
+        code = ses__connection_read_int(
+            db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (" SIGNIFICANT_NAMES ")",
+            &tables, error);
     if (code == SES_OK)
         code = ses__connection_execute(db, "COMMIT", "looking at the file", error);
     else if (!sqlite3_get_autocommit(db->handle))
@@ -109,16 +96,7 @@ int ses__schema_write_mark(struct connection *db)
     return ses__connection_execute(db, sql, "writing the mark", NULL);
 }
 
-/* A journal that a crash has left must not be played back without the key: what SQLite reads in it then looks like its end,
- * so the journal would be deleted, and the file stay as it is in the middle of a transaction. */
-static int peek_at_kind(struct connection *db, ses_error *error)
-{
-    return ses__connection_is_other_kind(db)
-               ? ses__connection_error(db, SQLITE_NOTADB, "looking at the file", error)
-               : SES_OK;
-}
-
-/* `pragma` comes first. NULL: how the file begins is all that is looked at. */
+/* Runs `pragma` first. NULL: only the beginning of the file is looked at. */
 static int peek(const struct sqlite_config *config, const char *path, int flags, const char *pragma,
                 ses_error *error)
 {
@@ -133,8 +111,11 @@ static int peek(const struct sqlite_config *config, const char *path, int flags,
         rc = sqlite3_db_config(db.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     if (rc != SQLITE_OK)
         code = ses__connection_error(&db, rc, "looking at the file", error);
-    if (code == SES_OK)
-        code = peek_at_kind(&db, error);
+    /* A journal that a crash has left must not be played back without the key: to SQLite its encrypted
+     * content then looks like its end, so the journal would be deleted, and the file stay as it is in the
+     * middle of a transaction. */
+    if (code == SES_OK && ses__connection_is_other_kind(&db))
+        code = ses__connection_error(&db, SQLITE_NOTADB, "looking at the file", error);
     if (code == SES_OK) {
         ses__connection_limit_work(&db, WORK_OF_OPENING);
         code = ses__key_apply(&db, error);
@@ -166,10 +147,11 @@ static int peek_at_file(const struct sqlite_config *config, ses_error *error)
     int code = uri ? SES_IO : ses__error_nomem(error);
 
     for (int look = 0; look < LOOKS && code != SES_OK && code != SES_NOMEM; look++) {
+        bool journal = false;
+        bool log = false;
         if (look > 0)
             (void)nanosleep(&pause, NULL); /* a signal may cut it short: there are more looks */
-        bool journal = false;
-        code = ses__file_has_companion(config->allocator, config->path, "-journal", &journal, error);
+        code = ses__file_find_journals(config->allocator, config->path, &log, &journal, error);
         if (code == SES_OK)
             code = peek(config, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, journal ? NULL : "", error);
     }
@@ -177,27 +159,22 @@ static int peek_at_file(const struct sqlite_config *config, ses_error *error)
     return code;
 }
 
-/*
- * With a write-ahead file, the newest pages are there, and the file itself may even be torn: a crash in the middle of
- * a checkpoint leaves it so. Exclusive locking lets SQLite read both without making its shared-memory file; when
- * another connection has the database open, that file is there already.
- */
-static int peek_at_log(const struct sqlite_config *config, ses_error *error)
-{
-    int code = peek(config, config->path, SQLITE_OPEN_READWRITE, "PRAGMA locking_mode = EXCLUSIVE", error);
-
-    if (code != SES_OK && !is_verdict(code)) /* it is open elsewhere, or read-only */
-        code = peek(config, config->path, SQLITE_OPEN_READONLY, "", error);
-    return code;
-}
-
 int ses__schema_peek(const struct sqlite_config *config, ses_error *error)
 {
     bool log = false;
-    int code = ses__file_has_companion(config->allocator, config->path, "-wal", &log, error);
+    bool journal = false;
+    int code = ses__file_find_journals(config->allocator, config->path, &log, &journal, error);
 
-    if (code == SES_OK)
-        code = log ? peek_at_log(config, error) : peek_at_file(config, error);
+    if (code == SES_OK && log) {
+        /* The newest pages are in the log, and the file itself may even be torn: a crash in the middle of a
+         * checkpoint leaves it so. Exclusive locking lets SQLite read both without making its shared-memory
+         * file; when another connection has the database open, that file is there already. */
+        code = peek(config, config->path, SQLITE_OPEN_READWRITE, "PRAGMA locking_mode = EXCLUSIVE", error);
+        if (code != SES_OK && !is_verdict(code)) /* it is open elsewhere, or read-only */
+            code = peek(config, config->path, SQLITE_OPEN_READONLY, "", error);
+    } else if (code == SES_OK) {
+        code = peek_at_file(config, error);
+    }
     if (!is_verdict(code)) {
         /* The connection that is opened next meets any other failure again, with locks and recovery. */
         ses__error_clear(error);
@@ -206,20 +183,14 @@ int ses__schema_peek(const struct sqlite_config *config, ses_error *error)
     return code;
 }
 
-/* Behind the lines that begin with a dot, which are for the sqlite3 program. */
-static const char *skip_dot_lines(const char *sql)
-{
-    while (*sql == '.') {
-        const char *line_end = strchr(sql, '\n');
-        sql = line_end ? line_end + 1 : "";
-    }
-    return sql;
-}
-
 static int run_script(struct connection *db, const struct schema_script *script, const char *sql,
                       ses_error *error)
 {
-    int code = ses__connection_execute(db, skip_dot_lines(sql), script->name, error);
+    while (*sql == '.') { /* a line for the sqlite3 program */
+        const char *line_end = strchr(sql, '\n');
+        sql = line_end ? line_end + 1 : "";
+    }
+    int code = ses__connection_execute(db, sql, script->name, error);
     if (code != SES_OK) {
         /* The script stopped in its middle: undo what it began. The failure was reported already. */
         if (!sqlite3_get_autocommit(db->handle))

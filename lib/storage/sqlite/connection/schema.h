@@ -6,7 +6,8 @@
 
 /* The version this library works with: that of its last script. */
 SESLITE_PRIVATE int ses__schema_latest(void);
-/* Looks at a file that is not empty without leaving a trace: NOTASTORE, TOONEW, or 0 when it may be opened. */
+/* Looks at a file that is not empty without leaving a trace: NOTASTORE, TOONEW, or 0 when it may be opened.
+ * */
 SESLITE_PRIVATE int ses__schema_peek(const struct sqlite_config *config, ses_error *error);
 /* Through an open connection: the version, 0 for an empty file. NOTASTORE, TOONEW. */
 SESLITE_PRIVATE int ses__schema_version(struct connection *db, int *version, ses_error *error);
@@ -14,10 +15,7 @@ SESLITE_PRIVATE int ses__schema_version(struct connection *db, int *version, ses
 SESLITE_PRIVATE int ses__schema_migrate(struct connection *db, ses_error *error);
 /* Writes the number that marks the file as a store again. This changes nothing but makes a commit. */
 SESLITE_PRIVATE int ses__schema_write_mark(struct connection *db);
-/* The names of the tables that are not the store's but have foreign keys to its tables, as far as they fit. False: there
- * are none. */
-SESLITE_PRIVATE bool ses__schema_name_referrers(struct connection *db, char *names, size_t capacity);
-/* At the latest version: is the schema what the scripts made? CORRUPT names what is missing or was changed. */
+/* At the latest version. CORRUPT names an object of the scripts that is missing or was changed. */
 SESLITE_PRIVATE int ses__schema_check(struct connection *db, ses_error *error);
 
 #endif

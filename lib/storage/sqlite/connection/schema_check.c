@@ -5,9 +5,9 @@
  * is an addition to one that computes or forbids values. Tables of features are looked at where they are used
  * (storage/sql/derived/table.c).
  *
- * The schema cannot be read from the scripts: ALTER TABLE edits the SQL of a table that an earlier script created, and
- * of the indexes and triggers that name a renamed column. So sql/sqlite/schema.sql has what SQLite keeps after it ran all
- * of them, and is in the library too. A test compares the two.
+ * The schema cannot be read from the scripts: ALTER TABLE edits the SQL of a table that an earlier script
+ * created, and of the indexes and triggers that name a renamed column. So sql/sqlite/schema.sql has what
+ * SQLite keeps after it ran all of them, and is in the library too. A test compares the two.
  */
 #include "storage/sqlite/connection/schema.h"
 #include "storage/sqlite/connection/scripts.h"
@@ -20,9 +20,10 @@
 /* --------------------------------------------------------------------------------------------- its tokens */
 
 /*
- * SQL with the same tokens means the same to SQLite. A script that was only tidied up, and another version's ALTER TABLE,
- * may leave other blanks, comments and letter cases. Everything in quotes counts, with the quotes: NOT is a constraint, and
- * "NOT" is a name. An operator of several characters is compared as several, because SQLite accepts none that is torn.
+ * SQL with the same tokens means the same to SQLite. A script that was only tidied up, and another version's
+ * ALTER TABLE, may leave other blanks, comments and letter cases. Everything in quotes counts, with the
+ * quotes: NOT is a constraint, and "NOT" is a name. An operator of several characters is compared as several,
+ * because SQLite accepts none that is torn.
  */
 
 static bool starts_with(const char *text, const char *word)
@@ -52,7 +53,7 @@ static const char *skip_blanks(const char *sql)
     }
 }
 
-/* A quote within is doubled, but for a bracket. */
+/* A quote inside is doubled, except for brackets. */
 static size_t quoted_length(const char *token)
 {
     const char quote = *token == '[' ? ']' : *token;
@@ -78,11 +79,6 @@ static size_t token_length(const char *token)
     return strchr("'\"`[", *token) ? quoted_length(token) : 1;
 }
 
-static bool is_same_token(const char *a, const char *b, size_t len)
-{
-    return is_word(*a) ? sqlite3_strnicmp(a, b, (int)len) == 0 : memcmp(a, b, len) == 0;
-}
-
 /* SQLite keeps a statement without the semicolon at its end. */
 static bool has_same_tokens(const char *a, const char *b)
 {
@@ -92,7 +88,8 @@ static bool has_same_tokens(const char *a, const char *b)
         const size_t len = token_length(a);
         if (len == 0 && *b == ';' && *skip_blanks(b + 1) == '\0')
             return true;
-        if (len != token_length(b) || !is_same_token(a, b, len))
+        if (len != token_length(b) ||
+            (is_word(*a) ? sqlite3_strnicmp(a, b, (int)len) : memcmp(a, b, len)) != 0)
             return false;
         if (len == 0)
             return true;
@@ -116,12 +113,6 @@ struct schema {
     struct schema_object *objects;
     size_t next; /* the object after the one found last, since a file has them in the same order */
 };
-
-static void schema_free(struct schema *schema)
-{
-    ses__memory_free(schema->db->config->allocator, schema->objects);
-    ses__memory_free(schema->db->config->allocator, schema->texts);
-}
 
 static const char *take_text(const char **texts)
 {
@@ -173,12 +164,6 @@ static int refuse_schema(const struct connection *db, const char *type, const ch
                           db->config->path, type, name, wrong);
 }
 
-static bool is_table_of_ours(struct schema *schema, const char *table)
-{
-    const struct schema_object *object = find_object(schema, table);
-    return object && strcmp(object->type, "table") == 0;
-}
-
 /* `format` has a place for a name. */
 static int visit_about(struct connection *db, const char *format, const char *name, connection_visit *visit,
                        void *context, ses_error *error)
@@ -221,8 +206,8 @@ static int note_index_column(void *context, sqlite3_stmt *row, ses_error *error)
 }
 
 /*
- * An index that is not ours, on a table of ours. On plain columns it only costs time. With an expression or a WHERE
- * every write would compute what another program defined, and a unique one would refuse rows.
+ * An index that is not ours, on a table of ours. On plain columns it only costs time. With an expression or a
+ * WHERE every write would compute what another program defined, and a unique one would refuse rows.
  */
 static int check_foreign_index(struct connection *db, const char *table, const char *index, ses_error *error)
 {
@@ -238,7 +223,8 @@ static int check_foreign_index(struct connection *db, const char *table, const c
     return code;
 }
 
-/* One row of sqlite_schema. SQLite refuses one whose columns do not agree with its SQL, but for their case. */
+/* One row of sqlite_schema. SQLite refuses one whose columns do not agree with its SQL, but for their case.
+ * */
 static int check_schema_row(void *context, sqlite3_stmt *row, ses_error *error)
 {
     struct schema *schema = context;
@@ -247,20 +233,22 @@ static int check_schema_row(void *context, sqlite3_stmt *row, ses_error *error)
     const char *name = (const char *)sqlite3_column_text(row, 1);
     const char *table = (const char *)sqlite3_column_text(row, 2);
     const char *sql = (const char *)sqlite3_column_text(row, 3);
-    int code = SES_OK;
 
     if (!type || !name || !table || !sql)
         return ses__error_nomem(error); /* the query leaves NULL out */
     struct schema_object *object = find_object(schema, name);
     if (object) {
         object->found = true;
-        if (sqlite3_stricmp(type, object->type) != 0 ||
-            (strcmp(sql, object->sql) != 0 && !has_same_tokens(sql, object->sql)))
-            code = refuse_schema(db, type, name, "was changed", error);
-    } else if (sqlite3_stricmp(type, "index") == 0 && is_table_of_ours(schema, table)) {
-        code = check_foreign_index(db, table, name, error);
+        return sqlite3_stricmp(type, object->type) != 0 ||
+                       (strcmp(sql, object->sql) != 0 && !has_same_tokens(sql, object->sql))
+                   ? refuse_schema(db, type, name, "was changed", error)
+                   : SES_OK;
     }
-    return code;
+    if (sqlite3_stricmp(type, "index") != 0)
+        return SES_OK;
+    object = find_object(schema, table);
+    return object && strcmp(object->type, "table") == 0 ? check_foreign_index(db, table, name, error)
+                                                        : SES_OK;
 }
 
 int ses__schema_check(struct connection *db, ses_error *error)
@@ -279,6 +267,7 @@ int ses__schema_check(struct connection *db, ses_error *error)
         if (!object->found)
             code = refuse_schema(db, object->type, object->name, "is missing", error);
     }
-    schema_free(&schema);
+    ses__memory_free(db->config->allocator, schema.objects);
+    ses__memory_free(db->config->allocator, schema.texts);
     return code;
 }

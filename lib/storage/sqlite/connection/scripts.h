@@ -1,4 +1,5 @@
-/* The schema of sql/sqlite and the scripts that make it, as tools/embed_scripts.awk puts them into the library. */
+/* The schema of sql/sqlite and the scripts that make it, as tools/embed_scripts.awk puts them into the
+ * library. */
 #ifndef SESLITE_STORAGE_SQLITE_CONNECTION_SCRIPTS_H
 #define SESLITE_STORAGE_SQLITE_CONNECTION_SCRIPTS_H
 
@@ -21,8 +22,8 @@ struct schema_scripts {
 
 extern SESLITE_PRIVATE const struct schema_scripts ses__schema_scripts;
 
-/* Returns the first `bytes` of the texts (schema_bytes, or all), each with a NUL after it. To be freed with the
- * allocator; NULL: out of memory. */
+/* Returns the first `bytes` of the texts (schema_bytes, or all), each with a NUL after it. To be freed with
+ * the allocator; NULL: out of memory. */
 SESLITE_PRIVATE char *ses__schema_unpack(const ses_allocator *allocator, size_t bytes);
 
 #endif

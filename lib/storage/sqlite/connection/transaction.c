@@ -14,9 +14,9 @@ static unsigned data_version(const struct connection *db)
 }
 
 /*
- * Features are looked for in the first transaction of each connection. Another program may add one later. So a
- * transaction that writes looks again if another connection has committed since the last look: it has the lock, and
- * nobody can add one before it commits.
+ * Features are looked for in the first transaction of each connection. Another program may add one later. So
+ * a transaction that writes looks again if another connection has committed since the last look: it has the
+ * lock, and nobody can add one before it commits.
  */
 static int look_for_features(struct connection *db, bool writes, ses_error *error)
 {
@@ -54,8 +54,8 @@ int ses__transaction_begin(struct connection *db, const struct statement *how, s
 
 void ses__transaction_roll_back(struct connection *db)
 {
-    /* Some failures (a full disk) have rolled back already; and when even this fails, it is tried again before the
-     * next transaction begins. The failure that led here is the one to report. */
+    /* Some failures (a full disk) have rolled back already; and when even this fails, it is tried again
+     * before the next transaction begins. The failure that led here is the one to report. */
     if (!sqlite3_get_autocommit(db->handle))
         (void)ses__query_do(&db->base, STATEMENT_ROLLBACK, NULL, NULL);
 }
