@@ -394,8 +394,8 @@ struct visited_session {
     struct span initial; /* without text: none */
 };
 
-/* A text of a walk that has more than an older reader knows says so with a higher format. What is new raises
- * it (visit.c) unless such a reader loses nothing without it. */
+/* A walk over more than an older reader knows has a higher format. Each addition raises it (visit.c), unless
+ * an older reader loses nothing without it. */
 enum {
     VISIT_FORMAT_FIRST = 1,         /* 0.2.0 reads it */
     VISIT_FORMAT_BASE_ARTIFACTS = 2 /* versions of artifacts at the base of a pruned log */

@@ -39,19 +39,6 @@ static int report_rows(struct check *check, int kind, const char *sql)
     return ses__check_settle(check, code, SES_PROBLEM_PAGE);
 }
 
-static int check_pages(struct check *check)
-{
-    char sql[64];
-    int64_t pages = 0;
-    int code = ses__check_settle(
-        check, ses__pages_count(ses__connection_of(check->db), &pages, &check->error), SES_PROBLEM_PAGE);
-
-    (void)snprintf(sql, sizeof sql, "PRAGMA main.%s(%lld)",
-                   check->op->level == SES_CHECK_QUICK ? "quick_check" : "integrity_check",
-                   (long long)(check->op->limit < INT32_MAX ? check->op->limit : INT32_MAX));
-    return code == SES_OK ? report_rows(check, SES_PROBLEM_PAGE, sql) : code;
-}
-
 static int check_references(struct check *check)
 {
     const int code = report_rows(
@@ -70,7 +57,8 @@ static int check_references(struct check *check)
                : code;
 }
 
-/* Numbers of sessions and contents, and tokens of leases, are never given twice: what SQLite counts them by must not be below any. */
+/* Numbers of sessions and contents, and tokens of leases, are never given twice: SQLite's counters must not
+ * be below any of them. */
 static int check_counters(struct check *check)
 {
     int64_t floor = 0;
@@ -96,21 +84,29 @@ static int check_counters(struct check *check)
     return code;
 }
 
-/* --------------------------------------------------------------------------------------------- all of it */
+/* -------------------------------------------------------------------------------------------- the check */
 
 static int run_check(struct db *base, void *context, ses_error *error)
 {
     struct connection *db = ses__connection_of(base);
     struct check *check = context;
-    (void)error; /* the check's */
+    const struct check_op *op = check->op;
+    char sql[64];
+    int64_t pages = 0;
+    (void)error; /* the check has its own */
 
     check->db = base;
     int code = ses__check_settle(check, ses__schema_check(db, &check->error), SES_PROBLEM_PAGE);
     if (code == SES_OK)
-        code = check_pages(check);
-    if (code == SES_OK && check->op->level >= SES_CHECK_FULL)
+        code = ses__check_settle(check, ses__pages_count(db, &pages, &check->error), SES_PROBLEM_PAGE);
+    (void)snprintf(sql, sizeof sql, "PRAGMA main.%s(%lld)",
+                   op->level == SES_CHECK_QUICK ? "quick_check" : "integrity_check",
+                   (long long)(op->limit < INT32_MAX ? op->limit : INT32_MAX));
+    if (code == SES_OK)
+        code = report_rows(check, SES_PROBLEM_PAGE, sql);
+    if (code == SES_OK && op->level >= SES_CHECK_FULL)
         code = check_references(check);
-    if (code == SES_OK && check->op->level >= SES_CHECK_LOG)
+    if (code == SES_OK && op->level >= SES_CHECK_LOG)
         code = check_counters(check);
     return code == SES_OK ? check->rows(check) : code;
 }

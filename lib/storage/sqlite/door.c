@@ -1,7 +1,7 @@
 /*
- * The operations that each engine does in its own way and few programs use. Other engines have theirs in their struct.
- * SQLite's are called by name instead, because every program has its struct: so only those that check a store link what
- * checks it. Callers of the door do not see that (test/layers.sh).
+ * The operations that each engine does in its own way and few programs use. Other engines have theirs in
+ * their struct. SQLite's are called by name instead, because every program has its struct: so only those that
+ * check a store link what checks it. Callers of the door do not see that (test/layers.sh).
  */
 #include "storage/sql/upkeep/check.h"
 #include "storage/sqlite/parts.h"

@@ -85,21 +85,6 @@ int ses__sqlite_check_file(const struct sqlite_config *config, enum file_kind ki
     return code == SES_OK && kind == FILE_FILLED ? ses__schema_peek(config, error) : code;
 }
 
-/* Checks the file at `config->path`, which is not a link, and creates it if that is allowed. */
-static int check_target(const struct sqlite_config *config, ses_error *error)
-{
-    enum file_kind kind = FILE_ABSENT;
-    int code = ses__file_look(config->path, &kind, error);
-
-    if (code == SES_OK)
-        code = ses__sqlite_check_file(config, kind, error);
-    if (code != SES_OK || kind != FILE_ABSENT)
-        return code;
-    if (config->read_only || config->must_exist)
-        return ses__error_set(error, SES_NOTFOUND, "%s: there is no such file", config->path);
-    return ses__file_create_private(config->allocator, config->path, error);
-}
-
 /* A file that no program can write and that has no log or journal is complete, and SQLite needs no
  * companion files to read it. */
 static int check_immutable(struct sqlite *storage, ses_error *error)
@@ -116,16 +101,24 @@ static int check_immutable(struct sqlite *storage, ses_error *error)
     return code;
 }
 
-/* Makes sure of the file, and of every later connection being on this very one. */
+/* Checks the file, creates it if that is allowed, and makes sure that every later connection is on this very
+ * one. */
 static int settle_file(struct sqlite *storage, ses_error *error)
 {
     struct sqlite_config *config = &storage->config;
+    enum file_kind kind = FILE_ABSENT;
     char *target = NULL;
     int code = ses__file_follow_links(config->allocator, storage->given_path, &target, error);
 
     config->path = target;
     if (code == SES_OK)
-        code = check_target(config, error);
+        code = ses__file_look(target, &kind, error);
+    if (code == SES_OK)
+        code = ses__sqlite_check_file(config, kind, error);
+    if (code == SES_OK && kind == FILE_ABSENT)
+        code = config->read_only || config->must_exist
+                   ? ses__error_set(error, SES_NOTFOUND, "%s: there is no such file", target)
+                   : ses__file_create_private(config->allocator, target, error);
     if (code == SES_OK)
         code = ses__file_resolve(config->allocator, target, &storage->path, error);
     ses__memory_free(config->allocator, target);
@@ -141,8 +134,8 @@ static int settle_file(struct sqlite *storage, ses_error *error)
 
 static int set_durability(struct sqlite *storage, ses_error *error)
 {
-    /* With a rollback journal FULL can still lose the last commit with the power, and NORMAL the whole file: EXTRA
-     * can neither (https://www.sqlite.org/pragma.html#pragma_synchronous). */
+    /* With a rollback journal FULL can still lose the last commit with the power, and NORMAL the whole file:
+     * EXTRA can neither (https://www.sqlite.org/pragma.html#pragma_synchronous). */
     bool wal = strcmp(storage->journal_mode, "wal") == 0;
     bool normal = storage->config.synchronous == SES_SYNC_NORMAL;
     const char *sql = !wal     ? "PRAGMA synchronous = EXTRA"
@@ -151,7 +144,7 @@ static int set_durability(struct sqlite *storage, ses_error *error)
     return ses__connection_execute(storage->writer.db, sql, "setting the durability", error);
 }
 
-/* A store that only may be read: is it one that this library can read as it is? */
+/* Refuses a store that may only be read, unless this library can read it as it is. */
 static int check_read_only(struct sqlite *storage, ses_error *error)
 {
     const char *path = storage->config.path;
@@ -180,49 +173,43 @@ static int check_read_only(struct sqlite *storage, ses_error *error)
     return code;
 }
 
-/* SQLite makes the log's index when it first reads. */
-static int know_log(struct sqlite *storage, ses_error *error)
-{
-    int64_t version = 0;
-    int code = SES_OK;
-
-    if (storage->file.known && strcmp(storage->journal_mode, "wal") == 0) {
-        code = ses__connection_read_int(storage->writer.db, "PRAGMA schema_version", &version, error);
-        ses__file_know_log(storage->config.path, &storage->file);
-    }
-    return code;
-}
-
 static int open_writer(struct sqlite *storage, ses_error *error)
 {
-    bool read_only = storage->config.read_only;
-    int code = ses__connection_open(&storage->config, CONNECTION_WRITER, NULL, &storage->writer.db, error);
+    const struct sqlite_config *config = &storage->config;
+    const bool read_only = config->read_only;
+    struct connection *db = NULL;
+    int64_t version = 0;
+    int code = ses__connection_open(config, CONNECTION_WRITER, NULL, &db, error);
 
-    if (code == SES_OK && storage->config.fill)
-        code = storage->config.fill(storage->config.fill_context, storage->writer.db, error);
+    storage->writer.db = db;
+    if (code == SES_OK && config->fill)
+        code = config->fill(config->fill_context, db, error);
     if (code == SES_OK)
-        code = read_only ? check_read_only(storage, error) : ses__schema_migrate(storage->writer.db, error);
+        code = read_only ? check_read_only(storage, error) : ses__schema_migrate(db, error);
     if (code == SES_OK)
-        code = ses__schema_check(storage->writer.db, error);
+        code = ses__schema_check(db, error);
     if (code == SES_OK)
-        code = ses__transaction_check_features(storage->writer.db, error);
+        code = ses__transaction_check_features(db, error);
     if (code == SES_OK)
         code = ses__journal_set(storage, error);
+    if (code == SES_OK && storage->file.known && strcmp(storage->journal_mode, "wal") == 0) {
+        /* SQLite makes the log's index when it first reads. */
+        code = ses__connection_read_int(db, "PRAGMA schema_version", &version, error);
+        ses__file_know_log(config->path, &storage->file);
+    }
     if (code == SES_OK)
-        code = know_log(storage, error);
-    if (code == SES_OK)
-        code = ses__key_check_file(storage->writer.db, error);
+        code = ses__key_check_file(db, error);
     if (code == SES_OK && !read_only)
-        code = ses__connection_guard_file(storage->writer.db, error); /* and remembers what is there */
+        code = ses__connection_guard_file(db, error); /* and remembers their state */
     if (code == SES_OK && !read_only)
         code = set_durability(storage, error);
     if (code == SES_OK && !read_only)
-        code = ses__erase_setup(storage->writer.db, error);
+        code = ses__erase_setup(db, error);
     if (code == SES_OK) {
-        ses__connection_limit_work(storage->writer.db, WORK_OF_STATEMENTS);
+        ses__connection_limit_work(db, WORK_OF_STATEMENTS);
         code = ses__checkpoint_setup(storage, error);
     }
-    if (code == SES_OK && read_only && !storage->config.in_memory)
+    if (code == SES_OK && read_only && !config->in_memory)
         ses__readers_adopt(storage);
     return code;
 }
@@ -255,7 +242,7 @@ void ses__sqlite_interrupt(struct storage *base)
     (void)pthread_mutex_unlock(&storage->lock);
 }
 
-/* ------------------------------------------------------------------------------------ ending, telling */
+/* ------------------------------------------------------------------------------------------- closing */
 
 static void sqlite_close_all(struct storage *base)
 {
@@ -282,6 +269,8 @@ static void sqlite_release(struct storage *base)
     ses__key_wipe(storage->key, sizeof storage->key);
     ses__memory_free(storage->config.allocator, storage);
 }
+
+/* ----------------------------------------------------------------------------------------- describing */
 
 void ses__sqlite_describe(const struct storage *base, ses_info *info)
 {
@@ -319,6 +308,72 @@ void ses__sqlite_count(struct storage *base, ses_stats *counts)
     counts->sqlite.wal_bytes = file_size(storage, "-wal");
 }
 
+/* -------------------------------------------------------------------------------------------- running */
+
+static int read_as(struct sqlite *storage, enum job_kind kind, const struct limits *limits, storage_job *job,
+                   void *context, ses_error *error)
+{
+    /* A store in memory is seen by one connection only. */
+    return storage->config.in_memory ? ses__writer_run(storage, job, context, 0, kind, limits, error)
+                                     : ses__readers_run(storage, job, context, kind, limits, error);
+}
+
+static int sqlite_run(struct storage *base, const struct manner *manner, storage_job *job, void *context,
+                      ses_error *error)
+{
+    struct sqlite *storage = (struct sqlite *)base;
+    const struct limits *limits = ses__limits_given(manner->limits);
+
+    if (!manner->writes) {
+        const enum job_kind kind = manner->uninterruptible                      ? JOB_READS_TO_WRITE
+                                   : manner->alone && storage->config.in_memory ? JOB_READS_BY_ITSELF
+                                                                                : JOB_READS;
+        return read_as(storage, kind, limits, job, context, error);
+    }
+    if (storage->config.read_only)
+        return ses__error_set(error, SES_READONLY, "%s: the store was opened read-only",
+                              storage->config.path);
+    const enum job_kind kind = manner->alone ? JOB_WRITES_BY_ITSELF : JOB_WRITES;
+    const int result = ses__writer_run(storage, job, context, manner->bytes, kind, limits, error);
+    ses__checkpoint_start(storage);
+    return result;
+}
+
+int ses__sqlite_run_watch(struct storage *base, storage_job *job, void *context, ses_error *error)
+{
+    return read_as((struct sqlite *)base, JOB_WATCHES, NULL, job, context, error);
+}
+
+/* Removes a damaged table from the schema. SQLite allows to delete a row of the schema only if it is asked
+ * to. It then reads the schema again, here and, because its number changes, everywhere else. */
+static int sqlite_unlink_table(struct db *base, const char *name, ses_error *error)
+{
+    static const char doing[] = "unlinking a damaged table";
+    struct connection *db = ses__connection_of(base);
+    int64_t version = 0;
+    int rc = SQLITE_OK;
+    int code = ses__connection_read_int(db, "PRAGMA main.schema_version", &version, error);
+    char *sql = sqlite3_mprintf("PRAGMA writable_schema = ON;"
+                                "DELETE FROM main.sqlite_schema WHERE tbl_name = %Q COLLATE NOCASE;"
+                                "PRAGMA main.schema_version = %lld;"
+                                "PRAGMA writable_schema = RESET;",
+                                name, (version + 1) & 0x7fffffff);
+
+    if (!sql && code == SES_OK)
+        code = ses__error_nomem(error);
+    if (code == SES_OK)
+        rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+    if (rc != SQLITE_OK)
+        code = ses__connection_error(db, rc, doing, error);
+    if (code == SES_OK)
+        code = ses__connection_execute(db, sql, doing, error);
+    (void)sqlite3_exec(db->handle, "PRAGMA writable_schema = OFF", NULL, NULL, NULL); /* after a failure */
+    /* Cannot fail: it could be switched off. */
+    (void)sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_free(sql);
+    return code;
+}
+
 /* -------------------------------------------------------------------------------------------- the table */
 
 /* 2^31 - 1 sessions and 2^32 - 1 events in each is what fits into the key of the events table. */
@@ -327,7 +382,7 @@ void ses__sqlite_count(struct storage *base, ses_stats *counts)
 static const struct engine sqlite_engine = {
     .name = "sqlite",
     .traits = {.max_session_id = MAX_SESSION_ID, .packs_events = true, .keeps_table_sql = true},
-    .run = ses__sqlite_run,
+    .run = sqlite_run,
     .start = ses__sqlite_start,
     .row = ses__sqlite_row,
     .type = ses__sqlite_type,
@@ -337,7 +392,7 @@ static const struct engine sqlite_engine = {
     .end = ses__sqlite_end,
     .changed = ses__sqlite_changed,
     .given = ses__sqlite_given,
-    .unlink_table = ses__sqlite_unlink,
+    .unlink_table = sqlite_unlink_table,
     .words = &ses__sqlite_words,
     .close = sqlite_close_all,
     .release = sqlite_release,

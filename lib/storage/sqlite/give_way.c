@@ -1,9 +1,9 @@
 /*
- * Fairness between processes. A process that waits for another one's lock can only check from time to time whether the
- * lock is free. Where commits are slow, a process that writes without a pause leaves the lock free only for moments,
- * which the others nearly always miss. So from time to time it leaves the lock free for longer. It does so often while
- * it knows that others want the lock, because it had to wait for them itself, and less and less often while no other
- * process takes it.
+ * Fairness between processes. A process that waits for another one's lock can only check from time to time
+ * whether the lock is free. Where commits are slow, a process that writes without a pause leaves the lock
+ * free only for moments, which the others nearly always miss. So from time to time it leaves the lock free
+ * for longer. It does so often while it knows that others want the lock, because it had to wait for them
+ * itself, and less and less often while no other process takes it.
  */
 #include <time.h>
 
@@ -20,15 +20,6 @@ static const int64_t SLOW_COMMIT_US = 500;
 static const int64_t SHORTEST_INTERVAL_US = 10000;
 static const int64_t LONGEST_INTERVAL_US = 320000;
 
-static int64_t longer_interval(int64_t interval)
-{
-    int64_t longer = interval * 2;
-
-    if (longer < SHORTEST_INTERVAL_US)
-        longer = SHORTEST_INTERVAL_US;
-    return longer < LONGEST_INTERVAL_US ? longer : LONGEST_INTERVAL_US;
-}
-
 void ses__give_way(struct writer *writer)
 {
     int64_t now = ses__clock_steady_us();
@@ -39,9 +30,12 @@ void ses__give_way(struct writer *writer)
     } else if (writer->commit_us >= SLOW_COMMIT_US &&
                now - writer->kept_since_us >= writer->give_way_interval_us) {
         const struct timespec time = {0, (long)(left * 1000)};
+        int64_t interval = writer->give_way_interval_us * 2;
         (void)nanosleep(&time, NULL); /* a signal may cut it short: the others get another chance later */
+        if (interval < SHORTEST_INTERVAL_US)
+            interval = SHORTEST_INTERVAL_US;
+        writer->give_way_interval_us = interval < LONGEST_INTERVAL_US ? interval : LONGEST_INTERVAL_US;
         writer->kept_since_us = ses__clock_steady_us();
-        writer->give_way_interval_us = longer_interval(writer->give_way_interval_us);
     }
 }
 

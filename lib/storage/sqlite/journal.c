@@ -33,17 +33,6 @@ static int ask_journal_mode(struct connection *db, const char *sql, char mode[JO
     return code;
 }
 
-/* If a program of an older version has turned the file to WAL and still uses it, it stays at WAL. */
-static int ask_for_kept_rollback(struct connection *db, char mode[JOURNAL_MODE_BYTES], ses_error *error)
-{
-    const int64_t deadline = db->base.deadline_us;
-
-    db->base.deadline_us = 0; /* without waiting */
-    int code = ask_journal_mode(db, "PRAGMA journal_mode = DELETE", mode, error);
-    db->base.deadline_us = deadline;
-    return code == SES_BUSY ? ask_journal_mode(db, "PRAGMA journal_mode", mode, error) : code;
-}
-
 static int find_choice(struct db *db, void *keeps_rollback, ses_error *error)
 {
     int64_t one = 0;
@@ -78,27 +67,33 @@ static int choose_journal(struct sqlite *storage, ses_error *error)
     struct connection *db = storage->writer.db;
     const int journal = storage->config.journal;
     const bool remote = journal == SES_JOURNAL_AUTO && ses__file_is_remote(storage->config.path);
-    bool keeps_rollback = false;
-    int code = ses__transaction_read(db, find_choice, &keeps_rollback, error);
+    bool has_choice = false;
+    int code = ses__transaction_read(db, find_choice, &has_choice, error);
+    const bool keeps_rollback = journal == SES_JOURNAL_AUTO && has_choice;
+    const int64_t deadline = db->base.deadline_us;
 
     if (code != SES_OK)
         return code;
-    if (journal == SES_JOURNAL_AUTO && keeps_rollback)
-        code = ask_for_kept_rollback(db, storage->journal_mode, error);
-    else if (journal == SES_JOURNAL_ROLLBACK || remote)
-        code = ask_journal_mode(db, "PRAGMA journal_mode = DELETE", storage->journal_mode, error);
-    else
-        code = ask_journal_mode(db, "PRAGMA journal_mode = WAL", storage->journal_mode, error);
-    if (code == SES_OK && journal == SES_JOURNAL_ROLLBACK && !keeps_rollback)
+    if (keeps_rollback)
+        db->base.deadline_us = 0; /* without waiting */
+    code = ask_journal_mode(db,
+                            keeps_rollback || remote || journal == SES_JOURNAL_ROLLBACK
+                                ? "PRAGMA journal_mode = DELETE"
+                                : "PRAGMA journal_mode = WAL",
+                            storage->journal_mode, error);
+    db->base.deadline_us = deadline;
+    /* If a program of an older version has turned the file to WAL and still uses it, it stays at WAL. */
+    if (code == SES_BUSY && keeps_rollback)
+        code = ask_journal_mode(db, "PRAGMA journal_mode", storage->journal_mode, error);
+    if (code == SES_OK && journal == SES_JOURNAL_ROLLBACK && !has_choice)
         code = write_choice(db, true, error);
-    else if (code == SES_OK && journal == SES_JOURNAL_WAL && keeps_rollback)
+    else if (code == SES_OK && journal == SES_JOURNAL_WAL && has_choice)
         code = write_choice(db, false, error);
-    storage->journal_reason = journal == SES_JOURNAL_ROLLBACK ? "a rollback journal was requested"
-                              : remote
-                                  ? "the file is on a network or virtual file system, where WAL is not safe"
-                              : journal == SES_JOURNAL_AUTO && keeps_rollback
-                                  ? "a rollback journal was requested earlier, and the store keeps it"
-                                  : "SQLite does not use WAL for this file";
+    storage->journal_reason =
+        journal == SES_JOURNAL_ROLLBACK ? "a rollback journal was requested"
+        : remote         ? "the file is on a network or virtual file system, where WAL is not safe"
+        : keeps_rollback ? "a rollback journal was requested earlier, and the store keeps it"
+                         : "SQLite does not use WAL for this file";
     return code;
 }
 

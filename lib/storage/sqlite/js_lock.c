@@ -1,7 +1,7 @@
 /*
  * The lock of the package for JavaScript in Node, which has no locks on files: FILE.js-lock names the process
- * that has the file open, as "PID BEGINNING ...", and from 0.3.0 on also the namespace of its id. Whoever
- * writes to the file beside such a process loses what it acknowledged.
+ * that has the file open, as "PID BEGINNING ...", and from 0.3.0 on also the namespace of its id. A program
+ * that writes to the file at the same time as such a process loses acknowledged events.
  */
 #include "storage/sqlite/parts.h"
 
@@ -52,7 +52,7 @@ static bool read_text(const char *path, char text[TEXT_BYTES])
     return len >= 0;
 }
 
-/* Has the process of that name in /proc begun so many ticks after the system? */
+/* True if the process of that name in /proc has begun that many ticks after the system. */
 static bool began_at(const char *pid, unsigned long long ticks, bool *is_there)
 {
     enum { SPACES_BEFORE_BEGINNING = 20 }; /* after the name of its program, which may have spaces too */

@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "storage/sqlite/parts.h"
 
-/* `*more`: free pages are left. Those of a file that does not keep account of its pages (one that another program made
- * anew) cannot be given back, and what is damaged may not become less. */
+/* `*more`: free pages are left. Those of a file that does not keep account of its pages (one that another
+ * program made anew) cannot be given back, and what is damaged may not become less. */
 static int give_back_pages(struct connection *db, int64_t limit, bool *more, ses_error *error)
 {
     char sql[64];
@@ -46,8 +46,8 @@ static int nothing_to_visit(void *context, sqlite3_stmt *row, ses_error *error)
     return SES_OK;
 }
 
-/* Debian's 3.46.1 does so without the option. An SQLite without a list of its options has none of those that are looked
- * for, either. */
+/* Debian's 3.46.1 does so without the option. An SQLite without a list of its options has none of those that
+ * are looked for, either. */
 static int counts_indexes(struct connection *db, bool *counts, ses_error *error)
 {
     enum { COUNTS_ALWAYS = 3046000 };
@@ -67,10 +67,11 @@ static int counts_indexes(struct connection *db, bool *counts, ses_error *error)
 }
 
 /*
- * ANALYZE reads at most 400 rows of each index. But it counts every row of a table that has no index of all its rows, and
- * with SQLITE_ENABLE_STAT4 every row of each index; and SQLite looks at no limit while it counts. A damaged tree may lead in
- * circles. So such tables, whose statistics are not kept, are left out, and an index that will be counted is first walked
- * along, which has a limit. (That would need the condition of an index that has one, which is left out then.)
+ * ANALYZE reads at most 400 rows of each index. But it counts every row of a table that has no index of all
+ * its rows, and with SQLITE_ENABLE_STAT4 every row of each index; and SQLite looks at no limit while it
+ * counts. A damaged tree may lead in circles. So such tables, whose statistics are not kept, are left out,
+ * and an index that will be counted is first walked along, which has a limit. (That would need the condition
+ * of an index that has one, which is left out then.)
  */
 static int analyze(struct connection *db, struct buffer *statements, ses_error *error)
 {
@@ -94,9 +95,9 @@ static int analyze(struct connection *db, struct buffer *statements, ses_error *
 }
 
 /*
- * Statistics of small tables are removed, because a table may grow, and with them SQLite would scan it instead of
- * searching it. SQLite would keep the old statistics of a table without an index in memory, so those (another program has
- * made them) are first set to a large number.
+ * Statistics of small tables are removed, because a table may grow, and with them SQLite would scan it
+ * instead of searching it. SQLite would keep the old statistics of a table without an index in memory, so
+ * those (another program has made them) are first set to a large number.
  */
 static int refresh_statistics(struct connection *db, ses_error *error)
 {

@@ -119,19 +119,12 @@ SESLITE_PRIVATE void ses__give_way(struct writer *writer);
 /* After one had to wait: other processes write to the file, too. */
 SESLITE_PRIVATE void ses__give_way_others_seen(struct writer *writer);
 
-/* ---- run.c */
-
-SESLITE_PRIVATE int ses__sqlite_run(struct storage *storage, const struct manner *manner, storage_job *job,
-                                    void *context, ses_error *error);
-/* A read of no call: it is not counted, not interrupted, and BUSY after a moment. */
-SESLITE_PRIVATE int ses__sqlite_run_watch(struct storage *storage, storage_job *job, void *context,
-                                          ses_error *error);
-
 /* ---- readers.c */
 
 SESLITE_PRIVATE int ses__readers_run(struct sqlite *storage, storage_job *job, void *context,
                                      enum job_kind kind, const struct limits *limits, ses_error *error);
-/* The connection with which a store was opened that only reads becomes the first reader: each one parses the schema. */
+/* The connection with which a store was opened that only reads becomes the first reader: each one parses the
+ * schema. */
 SESLITE_PRIVATE void ses__readers_adopt(struct sqlite *storage);
 SESLITE_PRIVATE void ses__readers_close(struct sqlite *storage);
 
@@ -158,7 +151,8 @@ SESLITE_PRIVATE bool ses__wal_account(struct sqlite *storage, const struct check
 SESLITE_PRIVATE bool ses__wal_fits_turn(const struct checkpointer *own);
 /* With the lock held, after a commit: is a checkpoint due? */
 SESLITE_PRIVATE void ses__wal_note_commit(struct sqlite *storage);
-/* Called before a transaction by the one who has the turn: a pause when writers are faster than the copying. */
+/* Called before a transaction by the one who has the turn: a pause when writers are faster than the copying.
+ * */
 SESLITE_PRIVATE void ses__wal_slow_down(struct sqlite *storage);
 /* The same, at the end of one. */
 SESLITE_PRIVATE void ses__wal_before_commit(struct sqlite *storage);
@@ -184,9 +178,9 @@ SESLITE_PRIVATE int ses__sqlite_run_delete(struct storage *storage, struct erasu
 /* ---- sweep.c */
 
 /*
- * Overwrites the bytes of the file that belong to no row, and to no page that is free. The log must be empty, and `*wrote` says
- * whether it has a commit afterwards. SES_MORE: the log was not empty, since another process has written, or the limits are
- * passed.
+ * Overwrites the bytes of the file that belong to no row, and to no page that is free. The log must be empty,
+ * and `*wrote` says whether it has a commit afterwards. SES_MORE: the log was not empty, since another
+ * process has written, or the limits are passed.
  */
 SESLITE_PRIVATE int ses__sweep(struct sqlite *storage, const struct limits *limits, bool *wrote,
                                ses_error *error);
@@ -209,8 +203,11 @@ SESLITE_PRIVATE int ses__file_check_js_lock(const ses_allocator *allocator, cons
 
 /* ---- engine.c */
 
-/* May a file of that kind be opened as a store? MISUSE in a forked process that had it open; BUSY (Node),
- * CANTOPEN, NOTASTORE, TOONEW. */
+/* A read of no call: it is not counted, not interrupted, and BUSY after a moment. */
+SESLITE_PRIVATE int ses__sqlite_run_watch(struct storage *storage, storage_job *job, void *context,
+                                          ses_error *error);
+/* Refuses a file of that kind that may not be opened as a store. MISUSE in a forked process that had it open;
+ * BUSY (Node), CANTOPEN, NOTASTORE, TOONEW. */
 SESLITE_PRIVATE int ses__sqlite_check_file(const struct sqlite_config *config, enum file_kind kind,
                                            ses_error *error);
 
@@ -224,13 +221,10 @@ SESLITE_PRIVATE void ses__sqlite_interrupt(struct storage *storage);
 SESLITE_PRIVATE void ses__sqlite_describe(const struct storage *storage, ses_info *info);
 SESLITE_PRIVATE void ses__sqlite_count(struct storage *storage, ses_stats *stats);
 
-/* ---- unlink.c: the engine's function for tables that are damaged */
-SESLITE_PRIVATE int ses__sqlite_unlink(struct db *db, const char *name, ses_error *error);
-
 /* ---- wal/wal_empty.c */
 
-/* Copies the whole log and makes its file empty. SES_MORE: a reader, or another process, kept it from that for as long as
- * a call waits; or the log is another program's (SES_CHECKPOINT_EXTERNAL). */
+/* Copies the whole log and makes its file empty. SES_MORE: a reader, or another process, kept it from that
+ * for as long as a call waits; or the log is another program's (SES_CHECKPOINT_EXTERNAL). */
 SESLITE_PRIVATE int ses__wal_empty(struct sqlite *storage, const struct limits *limits, ses_error *error);
 
 /* ---- wal_file.c: called by the one who has the turn, without the lock */

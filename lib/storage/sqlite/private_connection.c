@@ -20,32 +20,29 @@ static int copy_memory(struct db *base, void *context, ses_error *error)
     return ses__pages_copy(db, context, &(struct copy_progress){NULL, NULL}, error);
 }
 
-/* In the writer's turn: the writers wait for as long as it takes to copy memory. */
-static int open_copy(struct private_connection *private, const struct limits *limits, ses_error *error)
-{
-    private->config = ses__config_for_file(&private->storage->base, ":memory:", &private->file);
-    private->config.in_memory = true;
-    int code = ses__connection_open(&private->config, CONNECTION_WRITER, limits, &private->db, error);
-    if (code != SES_OK)
-        return code;
-    code = ses__writer_run(private->storage, copy_memory, private->db, 0, JOB_ALONE, limits, error);
-    if (code != SES_OK)
-        ses__connection_close(private->db);
-    return code;
-}
-
 int ses__private_connection_open(struct storage *storage, const struct limits *limits,
                                  struct private_connection *private, ses_error *error)
 {
     struct sqlite *own = (struct sqlite *)storage;
+    const bool copies = own->config.in_memory;
     int code;
 
     *private = (struct private_connection){.storage = own};
-    code = own->config.in_memory
-               ? open_copy(private, limits, error)
-               : ses__connection_open(&own->config, CONNECTION_READER, limits, &private->db, error);
+    if (copies) {
+        private->config = ses__config_for_file(storage, ":memory:", &private->file);
+        private->config.in_memory = true;
+    }
+    code = ses__connection_open(copies ? &private->config : &own->config,
+                                copies ? CONNECTION_WRITER : CONNECTION_READER, limits, &private->db, error);
     if (code != SES_OK)
         return code;
+    /* In the writer's turn: the writers wait while memory is copied. */
+    if (copies)
+        code = ses__writer_run(own, copy_memory, private->db, 0, JOB_ALONE, limits, error);
+    if (code != SES_OK) {
+        ses__connection_close(private->db);
+        return code;
+    }
     ses__connection_start_call(
         private->db, ses__limits_until(limits, ses__clock_steady_us() + own->config.busy_timeout_us), true,
         limits);

@@ -64,19 +64,6 @@ static int open_reserved(struct sqlite *storage, const struct limits *limits, st
     return code;
 }
 
-/* A file that is not in its place is looked at by every read, so that none succeeds. */
-static int look_at_file(struct sqlite *storage, const struct connection *db, ses_error *error)
-{
-    int code = ses__connection_check_file(db, error);
-
-    if (code == SES_OK) {
-        (void)pthread_mutex_lock(&storage->lock);
-        storage->readers.looked_us = ses__clock_steady_us();
-        (void)pthread_mutex_unlock(&storage->lock);
-    }
-    return code;
-}
-
 int ses__readers_run(struct sqlite *storage, storage_job *job, void *context, enum job_kind kind,
                      const struct limits *limits, ses_error *error)
 {
@@ -99,8 +86,13 @@ int ses__readers_run(struct sqlite *storage, storage_job *job, void *context, en
             ses__connection_start_call(db, deadline, interruptible, limits);
     }
     if (result == SES_OK) {
-        if (looks)
-            result = look_at_file(storage, db, error);
+        if (looks) {
+            result = ses__connection_check_file(db, error);
+            (void)pthread_mutex_lock(&storage->lock);
+            if (result == SES_OK) /* otherwise every read looks, so that none succeeds */
+                storage->readers.looked_us = ses__clock_steady_us();
+            (void)pthread_mutex_unlock(&storage->lock);
+        }
         if (result == SES_OK)
             result = ses__transaction_read(db, job, context, error);
         (void)pthread_mutex_lock(&storage->lock);

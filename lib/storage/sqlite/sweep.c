@@ -1,9 +1,9 @@
 /*
- * Overwriting the bytes of the file that belong to no row. When SQLite distributes rows over pages anew, copies of them stay
- * in the gap between the list of a page's rows and the rows, and `PRAGMA secure_delete` does not overwrite those when the
- * rows are deleted. Only VACUUM would, but it writes the whole file again. So they are overwritten here, with SQLite's
- * lock and through its file: only bytes that no row and no list uses (https://www.sqlite.org/fileformat.html#b_tree_pages).
- * A write that is cut short does no harm.
+ * Overwriting the bytes of the file that belong to no row. When SQLite redistributes rows over pages, copies
+ * of them stay in the gap between the list of a page's rows and the rows, and `PRAGMA secure_delete` does not
+ * overwrite those when the rows are deleted. Only VACUUM would, but it writes the whole file again. So they
+ * are overwritten here, with SQLite's lock and through its file: only bytes that no row and no list uses
+ * (https://www.sqlite.org/fileformat.html#b_tree_pages). A write that is cut short does no harm.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 enum {
     FILE_HEAD_BYTES = 24,
-    RESERVED_AT = 20, /* so many bytes at the end of each page are not SQLite's */
+    RESERVED_AT = 20, /* the number of bytes at the end of each page that are not SQLite's */
     INTERIOR_INDEX = 2,
     INTERIOR_TABLE = 5,
     LEAF_INDEX = 10,
@@ -79,7 +79,8 @@ static int overwrite(struct sweep *sweep, uint32_t number, uint32_t from, uint32
     return rc == SQLITE_OK ? SES_OK : ses__connection_error(sweep->db, rc, "overwriting unused bytes", error);
 }
 
-/* The rows that were deleted are a list of blocks, each with the place of the next and its own length at its head. */
+/* The rows that were deleted are a list of blocks, each with the place of the next and its own length at its
+ * head. */
 static int overwrite_freeblocks(struct sweep *sweep, uint32_t number, uint32_t content, ses_error *error)
 {
     uint32_t at = two_bytes(sweep->page + 1);
@@ -109,19 +110,6 @@ static int add_page(struct sweep *sweep, int64_t number, ses_error *error)
     return SES_OK;
 }
 
-/* The list of an interior page has the offset of each row, and a row begins with the number of a page. */
-static int add_children(struct sweep *sweep, uint32_t number, uint32_t list, uint32_t rows, ses_error *error)
-{
-    int code = add_page(sweep, four_bytes(sweep->page + list - 4), error);
-
-    for (uint32_t i = 0; i < rows && code == SES_OK; i++) {
-        const uint32_t at = two_bytes(sweep->page + list + (size_t)2 * i);
-        code = at + 4 <= sweep->usable_bytes ? add_page(sweep, four_bytes(sweep->page + at), error)
-                                             : refuse_page(sweep, number, error);
-    }
-    return code;
-}
-
 static int sweep_page(struct sweep *sweep, uint32_t number, ses_error *error)
 {
     const unsigned char *page = sweep->page;
@@ -137,7 +125,13 @@ static int sweep_page(struct sweep *sweep, uint32_t number, ses_error *error)
     if ((!interior && page[0] != LEAF_INDEX && page[0] != LEAF_TABLE) || gap > content ||
         content > sweep->usable_bytes)
         return refuse_page(sweep, number, error);
-    int code = interior ? add_children(sweep, number, list, rows, error) : SES_OK;
+    /* The list of an interior page has the offset of each row, and a row begins with the number of a page. */
+    int code = interior ? add_page(sweep, four_bytes(page + list - 4), error) : SES_OK;
+    for (uint32_t i = 0; interior && i < rows && code == SES_OK; i++) {
+        const uint32_t at = two_bytes(page + list + (size_t)2 * i);
+        code = at + 4 <= sweep->usable_bytes ? add_page(sweep, four_bytes(page + at), error)
+                                             : refuse_page(sweep, number, error);
+    }
     if (code == SES_OK)
         code = overwrite(sweep, number, gap, content, error);
     return code == SES_OK ? overwrite_freeblocks(sweep, number, content, error) : code;
@@ -149,19 +143,6 @@ static int sweep_page(struct sweep *sweep, uint32_t number, ses_error *error)
 static int add_root(void *context, sqlite3_stmt *row, ses_error *error)
 {
     return add_page(context, sqlite3_column_int64(row, 0), error);
-}
-
-static int sweep_pages(struct sweep *sweep, ses_error *error)
-{
-    int code = ses__connection_visit(sweep->db, "SELECT rootpage FROM main.sqlite_schema WHERE rootpage > 1",
-                                     add_root, sweep, error);
-
-    while (sweep->found.count > 0 && code == SES_OK) {
-        code = sweep_page(sweep, sweep->found.items[--sweep->found.count], error);
-        if (code == SES_OK && ses__limits_passed(sweep->limits))
-            code = SES_MORE;
-    }
-    return code;
 }
 
 static int begin_sweep(struct sweep *sweep, ses_error *error)
@@ -188,8 +169,8 @@ static int begin_sweep(struct sweep *sweep, ses_error *error)
 }
 
 /*
- * Other connections may have pages in memory, as they were, and write them when they change one. A commit after the
- * overwriting makes them read their pages again.
+ * Other connections may have pages in memory, as they were, and write them when they change one. A commit
+ * after the overwriting makes them read their pages again.
  */
 static int end_sweep(struct sweep *sweep, ses_error *error)
 {
@@ -209,25 +190,28 @@ static int end_sweep(struct sweep *sweep, ses_error *error)
     return code == SES_OK ? ses__commit(sweep->db, error) : code;
 }
 
-/* While the log has pages, those in the file may be outdated. */
-static bool log_is_empty(const struct sqlite *storage)
-{
-    return strcmp(storage->journal_mode, "wal") != 0 || ses__wal_file_bytes(storage) == 0;
-}
-
 static int sweep_with(struct sweep *sweep, ses_error *error)
 {
     int code = ses__transaction_begin(sweep->db, STATEMENT_BEGIN_WRITE, error);
 
     if (code != SES_OK)
         return code;
-    if (!log_is_empty(sweep->storage))
+    /* While the log has pages, those in the file may be outdated. */
+    if (strcmp(sweep->storage->journal_mode, "wal") == 0 && ses__wal_file_bytes(sweep->storage) > 0)
         code = SES_MORE;
     if (code == SES_OK)
         code = begin_sweep(sweep, error);
-    /* The end of a page may have a checksum of it (https://www.sqlite.org/cksumvfs.html), which would be wrong. */
-    if (code == SES_OK && sweep->usable_bytes == sweep->page_bytes)
-        code = sweep_pages(sweep, error);
+    /* The end of a page may have a checksum of it (https://www.sqlite.org/cksumvfs.html), which would be
+     * wrong. */
+    if (code == SES_OK && sweep->usable_bytes == sweep->page_bytes) {
+        code = ses__connection_visit(sweep->db, "SELECT rootpage FROM main.sqlite_schema WHERE rootpage > 1",
+                                     add_root, sweep, error);
+        while (sweep->found.count > 0 && code == SES_OK) {
+            code = sweep_page(sweep, sweep->found.items[--sweep->found.count], error);
+            if (code == SES_OK && ses__limits_passed(sweep->limits))
+                code = SES_MORE;
+        }
+    }
     if (*sweep->wrote) {
         const int ended = end_sweep(sweep, error);
         code = code == SES_OK ? ended : code;
@@ -236,7 +220,8 @@ static int sweep_with(struct sweep *sweep, ses_error *error)
     return code;
 }
 
-/* In the writer's turn, on a connection of its own, so that the one that writes reads its pages again, too. */
+/* In the writer's turn, on a connection of its own, so that the one that writes reads its pages again, too.
+ * */
 static int run_sweep(struct db *writer, void *context, ses_error *error)
 {
     struct sweep *sweep = context;

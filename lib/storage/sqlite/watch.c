@@ -1,29 +1,8 @@
-/* Whether what followers wait for has happened. */
+/* Whether the state that followers wait for has changed. */
 #include "storage/sqlite/parts.h"
 
-static int watch_session(struct db *db, struct watched *item, ses_error *error)
-{
-    struct query query;
-
-    ses__query_open(&query, db, STATEMENT_SESSION_VERSION, error, VALUES(INT(item->session_id)));
-    item->changed = !ses__query_row(&query) || ses__query_int(&query, 0) != item->versions;
-    return ses__query_end(&query);
-}
-
-/* Without sessions there are NULLs, which are 0. */
-static int watch_user(struct db *db, struct watched *item, ses_error *error)
-{
-    struct query query;
-
-    ses__query_open(&query, db, STATEMENT_USER_VERSIONS, error,
-                    VALUES(STRING(item->app), STRING(item->user)));
-    item->changed = !ses__query_row(&query) || ses__query_int(&query, 0) != item->session_id ||
-                    ses__query_int(&query, 1) != item->count || ses__query_int(&query, 2) != item->versions;
-    return ses__query_end(&query);
-}
-
-/* The version of the data is another on each connection, which remembers its own. A connection that was not used for this
- * for some time may lead to a look too many, never to one too few. */
+/* The version of the data differs between connections, since each counts for itself. A connection that was
+ * not used for this for some time may lead to a look too many, never to one too few. */
 static int run_watch(struct db *base, void *context, ses_error *error)
 {
     struct connection *db = ses__connection_of(base);
@@ -35,9 +14,22 @@ static int run_watch(struct db *base, void *context, ses_error *error)
     db->watched = 0; /* unless all of it was looked at */
     for (size_t i = 0; i < op->count && code == SES_OK; i++) {
         struct watched *item = &op->items[i];
+        struct query query;
         item->changed = false;
-        if (written || item->fresh)
-            code = item->app ? watch_user(base, item, error) : watch_session(base, item, error);
+        if (!written && !item->fresh)
+            continue;
+        if (item->app) {
+            ses__query_open(&query, base, STATEMENT_USER_VERSIONS, error,
+                            VALUES(STRING(item->app), STRING(item->user)));
+            /* Without sessions there are NULLs, which are 0. */
+            item->changed = !ses__query_row(&query) || ses__query_int(&query, 0) != item->session_id ||
+                            ses__query_int(&query, 1) != item->count ||
+                            ses__query_int(&query, 2) != item->versions;
+        } else {
+            ses__query_open(&query, base, STATEMENT_SESSION_VERSION, error, VALUES(INT(item->session_id)));
+            item->changed = !ses__query_row(&query) || ses__query_int(&query, 0) != item->versions;
+        }
+        code = ses__query_end(&query);
     }
     if (code == SES_OK)
         db->watched = version;

@@ -92,8 +92,8 @@ static int weigh_word(void *context, sqlite3_stmt *row, ses_error *error)
     return SES_OK;
 }
 
-/* https://www.sqlite.org/fts5.html#the_fts5vocab_virtual_table_module. The connection is a private one, and the table goes with
- * it. */
+/* https://www.sqlite.org/fts5.html#the_fts5vocab_virtual_table_module. The connection is a private one, and
+ * the table goes with it. */
 static int weigh_index(struct db *base, const struct hash_seed *seed, uint64_t *sum, ses_error *error)
 {
     static const char table[] =

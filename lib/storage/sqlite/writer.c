@@ -12,9 +12,9 @@ enum { GROUP_JOBS = 64 };
 static const size_t GROUP_BYTES = (size_t)4 << 20;
 
 /*
- * Threads that share a commit often return with their next job moments after it. Where commits are slow, the next
- * leader gives them a tenth of a commit's time to join, and at most COMPANY_MAX_US. It does not wait after a
- * commit that was not shared, or if the wait would be shorter than waking up takes.
+ * Threads that share a commit often return with their next job moments after it. Where commits are slow, the
+ * next leader gives them a tenth of a commit's time to join, and at most COMPANY_MAX_US. It does not wait
+ * after a commit that was not shared, or if the wait would be shorter than waking up takes.
  */
 static const int64_t COMPANY_LEAST_US = 50;
 static const int64_t COMPANY_MAX_US = 500;
@@ -74,12 +74,6 @@ static bool pending_init(struct pending *pending)
     return ok;
 }
 
-static void pending_free(struct pending *pending)
-{
-    (void)pthread_cond_destroy(&pending->wake);
-    (void)pthread_mutex_destroy(&pending->lock);
-}
-
 /* ---------------------------------------------------------------------------------------------- queue */
 
 static void queue_add(struct writer *writer, struct pending *pending)
@@ -119,26 +113,19 @@ static struct pending *queue_take_first(struct writer *writer)
     return first;
 }
 
-/* With the lock held. Gives the turn to the checkpointer's thread, if it wants it. */
-static bool give_to_checkpointer(struct sqlite *storage)
-{
-    struct checkpointer *own = &storage->checkpointer;
-    bool takes = own->due && own->started && !own->stops;
-
-    if (takes) {
-        own->due = false;
-        own->work = own->finishes || ses__wal_fits_turn(own) ? CHECKPOINT_IN_TURN : CHECKPOINT_CONCURRENT;
-        (void)pthread_cond_signal(&own->wake);
-    }
-    return takes;
-}
-
 void ses__writer_hand_on(struct sqlite *storage)
 {
     struct writer *writer = &storage->writer;
+    struct checkpointer *checkpointer = &storage->checkpointer;
 
-    writer->taken = give_to_checkpointer(storage);
-    if (!writer->taken && writer->first) {
+    writer->taken = checkpointer->due && checkpointer->started && !checkpointer->stops;
+    if (writer->taken) {
+        checkpointer->due = false;
+        checkpointer->work = checkpointer->finishes || ses__wal_fits_turn(checkpointer)
+                                 ? CHECKPOINT_IN_TURN
+                                 : CHECKPOINT_CONCURRENT;
+        (void)pthread_cond_signal(&checkpointer->wake);
+    } else if (writer->first) {
         writer->taken = true;
         notify(queue_take_first(writer), SIGNAL_LEAD);
     }
@@ -155,7 +142,8 @@ struct group {
     int64_t begun_us; /* when its transaction had the lock, by the steady clock */
     size_t tentative; /* jobs that have succeeded, should the commit do so */
     size_t reads;     /* jobs that only read: those of a store in memory */
-    /* The latest until which one of the jobs waits for locks, and so until when what concerns all of them does. */
+    /* The latest until which one of the jobs waits for locks, and so until when what concerns all of them
+     * does. */
     int64_t deadline;
 };
 
@@ -164,38 +152,18 @@ static bool writes(enum job_kind kind)
     return kind == JOB_WRITES || kind == JOB_WRITES_BY_ITSELF;
 }
 
-/* Does it wait for the turn itself, and not for a leader? */
+/* True if the job waits for the turn itself, and not for a leader. */
 static bool wants_turn(enum job_kind kind)
 {
     return kind == JOB_ALONE || kind == JOB_WRITES_BY_ITSELF || kind == JOB_READS_BY_ITSELF;
 }
 
-static void group_add(struct group *group, struct pending *pending)
-{
-    if (group->last)
-        group->last->next = pending;
-    else
-        group->first = pending;
-    group->last = pending;
-    group->count++;
-    group->reads += writes(pending->kind) ? 0 : 1;
-    group->bytes += pending->bytes;
-}
-
 /*
- * Has a job that failed left something to undo? So does every statement that fails: SQLite undoes that one by
- * itself, but before 3.50.2 it may then write a log that cannot be read back (see known_bugs in engine.c).
- */
-static bool left_something(const struct connection *db, int changes)
-{
-    return db->failed || db->reshaped || sqlite3_total_changes(db->handle) != changes ||
-           sqlite3_get_autocommit(db->handle);
-}
-
-/*
- * False if the job has failed and left something to undo; most jobs fail before they write. One that refuses
- * after others have written may do so because of what they wrote (EXISTS, STALE), so it is not settled before
- * theirs. A statement that fails has nothing to do with that.
+ * False if the job has failed and left something to undo; most jobs fail before they write. (So does every
+ * statement that fails: SQLite undoes that one itself, but before 3.50.2 it may then write a log that cannot
+ * be read back, see known_bugs in engine.c.) A job that refuses after others have written may do so because
+ * of what they wrote (EXISTS, STALE), so it is not settled before theirs. A statement that fails has nothing
+ * to do with that.
  */
 static bool run_pending(struct connection *db, struct group *group, struct pending *pending)
 {
@@ -221,7 +189,8 @@ static bool run_pending(struct connection *db, struct group *group, struct pendi
         group->tentative++;
     } else {
         db->base.events = events;
-        good = !left_something(db, changes);
+        good = !db->failed && !db->reshaped && sqlite3_total_changes(db->handle) == changes &&
+               !sqlite3_get_autocommit(db->handle);
         pending->settled = db->failed || group->tentative == 0;
         pending->set_aside = !good;
     }
@@ -258,13 +227,6 @@ static struct pending *run_rest(struct connection *db, struct group *group)
     return pending;
 }
 
-/* One that had succeeded has failed: what it wrote may be why others were set aside. */
-static void take_back_in(struct group *group)
-{
-    for (struct pending *pending = group->first; pending; pending = pending->next)
-        pending->set_aside = false;
-}
-
 /*
  * One job has failed and left something to undo. Everything is rolled back, and the others run again in a
  * transaction without it. This ends: each time one more job is settled, or set aside while none is settled.
@@ -285,8 +247,9 @@ static bool run_again(struct connection *db, struct group *group)
         if (!begun)
             fail_all(group, code, &failure);
         failed = begun ? run_rest(db, group) : NULL;
-        if (failed && failed->settled)
-            take_back_in(group);
+        /* If one that had succeeded has failed, its writes may be why others were set aside. */
+        for (struct pending *at = group->first; failed && failed->settled && at; at = at->next)
+            at->set_aside = false;
     } while (failed);
     return begun;
 }
@@ -308,7 +271,8 @@ static void await_company(struct sqlite *storage, const struct group *group)
     }
 }
 
-/* The next waiting call, while the group has room, and its leader time. One that wants the turn for itself waits for it. */
+/* The next waiting call, while the group has room and its leader has time. A call that wants the turn for
+ * itself is left to wait. */
 static struct pending *take_next(struct sqlite *storage, const struct group *group)
 {
     struct pending *next = NULL;
@@ -390,23 +354,8 @@ static void commit_group(struct sqlite *storage, struct group *group)
     }
 }
 
-/* Begins the transaction, and waits for other processes until the first job's deadline. */
-static void begin_group(struct writer *writer, struct group *group, struct pending *first)
-{
-    struct connection *db = writer->db;
-    int64_t waits_before = db->busy_waits;
-
-    if (!db->config->in_memory)
-        ses__give_way(writer);
-    ses__connection_start_call(db, first->deadline, false, first->limits);
-    first->result = ses__transaction_begin(db, STATEMENT_BEGIN_WRITE, first->error);
-    if (first->result == SES_BUSY || db->busy_waits > waits_before)
-        ses__give_way_others_seen(writer);
-    group->begun_us = ses__clock_steady_us();
-}
-
-/* Runs the first job, if its transaction has begun, then the jobs of all waiting calls, and commits. True if there was
- * something to commit. */
+/* Runs the first job, if its transaction has begun, then the jobs of all waiting calls, and commits. True if
+ * there was something to commit. */
 static bool run_group(struct sqlite *storage, struct group *group, struct pending *first)
 {
     struct connection *db = storage->writer.db;
@@ -414,7 +363,14 @@ static bool run_group(struct sqlite *storage, struct group *group, struct pendin
     bool commits = false;
 
     for (struct pending *pending = first; pending; pending = begun ? take_next(storage, group) : NULL) {
-        group_add(group, pending);
+        if (group->last)
+            group->last->next = pending;
+        else
+            group->first = pending;
+        group->last = pending;
+        group->count++;
+        group->reads += writes(pending->kind) ? 0 : 1;
+        group->bytes += pending->bytes;
         if (begun && !run_pending(db, group, pending))
             begun = run_again(db, group);
     }
@@ -435,22 +391,6 @@ static void count_calls(struct sqlite *storage, size_t calls, size_t reads)
     storage->counts.read_calls += (int64_t)reads;
 }
 
-/* With the lock held. Records a group that is done. */
-static void account(struct sqlite *storage, const struct group *group, bool commits)
-{
-    struct writer *writer = &storage->writer;
-
-    writer->last_commit_us = ses__clock_steady_us();
-    if (!wants_turn(group->first->kind)) /* its callbacks took the time */
-        writer->commit_us = writer->last_commit_us - group->begun_us;
-    writer->last_group = group->count;
-    storage->counts.commits += commits && group->reads < group->count ? 1 : 0;
-    count_calls(storage, group->count, group->reads);
-    storage->counts.sqlite.wal_pages = writer->db->wal_pages;
-    ses__connection_count(writer->db, &storage->counts);
-    ses__wal_note_commit(storage);
-}
-
 /* Each thread of a group wakes the next one, so that the leader can return after waking one. */
 static void wake_next(struct pending *next)
 {
@@ -461,13 +401,31 @@ static void wake_next(struct pending *next)
 /* With the turn. Runs a group that begins with the thread's own job, and hands the turn on. */
 static void lead(struct sqlite *storage, struct pending *own)
 {
+    struct writer *writer = &storage->writer;
+    struct connection *db = writer->db;
+    const int64_t waits_before = db->busy_waits;
     struct group group = {0};
 
     ses__wal_slow_down(storage);
-    begin_group(&storage->writer, &group, own);
-    bool commits = run_group(storage, &group, own);
+    if (!db->config->in_memory)
+        ses__give_way(writer);
+    ses__connection_start_call(db, own->deadline, false, own->limits);
+    own->result = ses__transaction_begin(db, STATEMENT_BEGIN_WRITE, own->error);
+    if (own->result == SES_BUSY || db->busy_waits > waits_before)
+        ses__give_way_others_seen(writer);
+    group.begun_us = ses__clock_steady_us();
+    const bool commits = run_group(storage, &group, own);
+
     (void)pthread_mutex_lock(&storage->lock);
-    account(storage, &group, commits);
+    writer->last_commit_us = ses__clock_steady_us();
+    if (!wants_turn(own->kind)) /* its callbacks took the time */
+        writer->commit_us = writer->last_commit_us - group.begun_us;
+    writer->last_group = group.count;
+    storage->counts.commits += commits && group.reads < group.count ? 1 : 0;
+    count_calls(storage, group.count, group.reads);
+    storage->counts.sqlite.wal_pages = db->wal_pages;
+    ses__connection_count(db, &storage->counts);
+    ses__wal_note_commit(storage);
     ses__writer_hand_on(storage);
     (void)pthread_mutex_unlock(&storage->lock);
     wake_next(own->next);
@@ -536,6 +494,7 @@ int ses__writer_run(struct sqlite *storage, storage_job *job, void *context, siz
         lead(storage, &own);
     else if (signal == SIGNAL_DONE)
         wake_next(own.next);
-    pending_free(&own);
+    (void)pthread_cond_destroy(&own.wake);
+    (void)pthread_mutex_destroy(&own.lock);
     return own.result;
 }

@@ -76,7 +76,7 @@ char *ses__file_join(const ses_allocator *allocator, const char *first, const ch
 int ses__file_find_journals(const ses_allocator *allocator, const char *path, bool *log, bool *journal,
                             ses_error *error)
 {
-    bool *const found[] = {journal, log};
+    bool *const found[] = {journal, log}; /* in the order of the companions */
 
     for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
         struct stat status;
