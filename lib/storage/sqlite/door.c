@@ -6,54 +6,46 @@
 #include "storage/sql/upkeep/check.h"
 #include "storage/sqlite/parts.h"
 
+#define OPERATION(storage, name) ((storage)->engine->name ? (storage)->engine->name : ses__sqlite_##name)
+
 int ses__door_check(struct storage *storage, struct check_op *op, ses_error *error)
 {
-    const struct engine *engine = storage->engine;
-    return ses__check_by(storage, op, engine->check ? engine->check : ses__sqlite_check, error);
+    return ses__check_by(storage, op, OPERATION(storage, check), error);
 }
 
 int ses__door_maintain(struct storage *storage, struct maintain_op *op, ses_error *error)
 {
-    const struct engine *engine = storage->engine;
-    return (engine->maintain ? engine->maintain : ses__sqlite_maintain)(storage, op, error);
+    return OPERATION(storage, maintain)(storage, op, error);
 }
 
 int ses__door_space(struct storage *storage, struct space_op *op, ses_error *error)
 {
-    const struct engine *engine = storage->engine;
-    return (engine->space ? engine->space : ses__sqlite_space)(storage, op, error);
+    return OPERATION(storage, space)(storage, op, error);
 }
 
 int ses__door_watch(struct storage *storage, struct watch_op *op, ses_error *error)
 {
-    const struct engine *engine = storage->engine;
-    return (engine->watch ? engine->watch : ses__sqlite_watch)(storage, op, error);
+    return OPERATION(storage, watch)(storage, op, error);
 }
 
 int ses__engine_run_delete(struct storage *storage, struct erasure *erasure, storage_job *job, void *context,
                            ses_error *error)
 {
-    const struct engine *engine = storage->engine;
-    return (engine->run_delete ? engine->run_delete : ses__sqlite_run_delete)(storage, erasure, job, context,
-                                                                              error);
+    return OPERATION(storage, run_delete)(storage, erasure, job, context, error);
 }
 
 void ses__door_interrupt(struct storage *storage)
 {
-    const struct engine *engine = storage->engine;
-    (engine->interrupt ? engine->interrupt : ses__sqlite_interrupt)(storage);
+    OPERATION(storage, interrupt)(storage);
 }
 
 void ses__door_describe(const struct storage *storage, ses_info *info)
 {
-    const struct engine *engine = storage->engine;
-
-    info->engine = engine->name;
-    (engine->describe ? engine->describe : ses__sqlite_describe)(storage, info);
+    info->engine = storage->engine->name;
+    OPERATION(storage, describe)(storage, info);
 }
 
 void ses__door_count(struct storage *storage, ses_stats *stats)
 {
-    const struct engine *engine = storage->engine;
-    (engine->count ? engine->count : ses__sqlite_count)(storage, stats);
+    OPERATION(storage, count)(storage, stats);
 }

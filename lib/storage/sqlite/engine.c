@@ -53,7 +53,7 @@ static int check_sqlite(ses_error *error)
     return code;
 }
 
-/* A read without a log leaves no file beside the name, and misses none. */
+/* A reader of a file without log and journal makes none, and misses none, so the name does not matter. */
 static int check_file_names(const struct sqlite_config *config, ses_error *error)
 {
     bool log = !config->read_only;
@@ -344,8 +344,8 @@ int ses__sqlite_run_watch(struct storage *base, storage_job *job, void *context,
     return read_as((struct sqlite *)base, JOB_WATCHES, NULL, job, context, error);
 }
 
-/* Removes a damaged table from the schema. SQLite allows to delete a row of the schema only if it is asked
- * to. It then reads the schema again, here and, because its number changes, everywhere else. */
+/* Removes a damaged table from the schema. SQLite lets a row of the schema be deleted only on request.
+ * It then reads the schema again, here and, because its number changes, everywhere else. */
 static int sqlite_unlink_table(struct db *base, const char *name, ses_error *error)
 {
     static const char doing[] = "unlinking a damaged table";

@@ -1,4 +1,4 @@
-/* The storage layer's own view of itself: one connection that writes, a pool of connections that read. */
+/* A store in a file or in memory: one connection that writes, a pool of connections that read. */
 #ifndef SESLITE_STORAGE_SQLITE_PARTS_H
 #define SESLITE_STORAGE_SQLITE_PARTS_H
 
@@ -18,24 +18,24 @@ enum job_kind {
     JOB_READS,            /* these and the next are the only ones that an interrupt ends */
     JOB_READS_BY_ITSELF,  /* on its own thread; only in memory, where others run on it as well */
     JOB_READS_TO_WRITE,   /* the first step of a call that may write */
-    JOB_WATCHES,          /* a read of no call, which waits for nothing long */
+    JOB_WATCHES,          /* a read for followers, which belongs to no call and waits only briefly */
     JOB_ALONE /* runs in the writer's turn, without a transaction; no call of its own in the counts */
 };
 
-/* Guarded by the storage's lock, but for `db`, which the one who has the turn uses. */
+/* Guarded by the storage's lock, except for `db`, which belongs to the thread that has the turn. */
 struct writer {
     struct connection *db; /* NULL: the store is only read, and not in memory */
     bool taken;            /* a call has the turn, or was handed it and has not woken yet */
     struct pending *first; /* the calls that wait, in order of arrival */
     struct pending *last;
     size_t queued;
-    size_t awaited;               /* the leader waits for so many in the queue; 0: for none */
-    pthread_cond_t company;       /* so many have come */
+    size_t awaited;               /* the leader waits for this many in the queue; 0: for none */
+    pthread_cond_t company;       /* that many have come */
     size_t last_group;            /* jobs in the last commit */
     int64_t commit_us;            /* how long it had the lock, its jobs included */
     int64_t last_commit_us;       /* when it ended, by the steady clock */
     int64_t kept_since_us;        /* other processes have had no chance to take the lock since then */
-    int64_t give_way_interval_us; /* and after so long they are given one */
+    int64_t give_way_interval_us; /* after this time they are given one */
 };
 
 struct readers {
@@ -67,7 +67,7 @@ struct checkpointer {
     bool due;
     atomic_bool wants_thread;  /* a checkpoint must run, and there is no thread; without the lock */
     bool finishes;             /* the rest of a concurrent copy must be copied now */
-    enum checkpoint_work work; /* it has come with the turn */
+    enum checkpoint_work work; /* the work that came with the turn */
     struct connection *copier; /* the connection that copies concurrently with the writers */
     int64_t wal_pages;         /* as of the last commit */
     int64_t copied_pages;      /* of these, as of the last checkpoint */
@@ -75,12 +75,12 @@ struct checkpointer {
     struct checkpoint_attempts copying;
     struct checkpoint_attempts waiting; /* for readers, to start the log again */
     int slowed_last;
-    atomic_int slowed; /* writers pause for so many times what a commit takes; without the lock */
+    atomic_int slowed; /* writers pause for this multiple of a commit's time; without the lock */
 };
 
 enum { JOURNAL_MODE_BYTES = 16 };
 
-/* The write-ahead file's length; see wal_file.c. Called by the one who has the turn, without the lock. */
+/* The write-ahead file's length; see wal_file.c. Used by the thread that has the turn, without the lock. */
 struct wal_file {
     int64_t limit; /* SQLite's journal_size_limit */
     int64_t bytes; /* its length when last looked at, or 0; others may have changed it since */
@@ -109,22 +109,22 @@ struct sqlite {
 /* Queues the job, and returns when it was committed, alone or with others, or has failed. */
 SESLITE_PRIVATE int ses__writer_run(struct sqlite *storage, storage_job *job, void *context, size_t bytes,
                                     enum job_kind kind, const struct limits *limits, ses_error *error);
-/* Called with the lock held by the one who has the turn: hands it on. */
+/* Called with the lock by the thread that has the turn: hands it on. */
 SESLITE_PRIVATE void ses__writer_hand_on(struct sqlite *storage);
 
-/* ---- give_way.c: called by the one who has the turn */
+/* ---- give_way.c: called by the thread that has the turn */
 
-/* Before a transaction: leaves the lock free for a moment, when it is time to. */
+/* Before a transaction: leaves the lock free for a moment if that is due. */
 SESLITE_PRIVATE void ses__give_way(struct writer *writer);
-/* After one had to wait: other processes write to the file, too. */
+/* After a transaction had to wait: other processes also write to the file. */
 SESLITE_PRIVATE void ses__give_way_others_seen(struct writer *writer);
 
 /* ---- readers.c */
 
 SESLITE_PRIVATE int ses__readers_run(struct sqlite *storage, storage_job *job, void *context,
                                      enum job_kind kind, const struct limits *limits, ses_error *error);
-/* The connection with which a store was opened that only reads becomes the first reader: each one parses the
- * schema. */
+/* For a store that is only read: the connection that opened it becomes the first reader, since each new one
+ * parses the schema. */
 SESLITE_PRIVATE void ses__readers_adopt(struct sqlite *storage);
 SESLITE_PRIVATE void ses__readers_close(struct sqlite *storage);
 
@@ -145,17 +145,15 @@ struct checkpoint_run {
     int64_t waited_us; /* of these */
 };
 
-/* With the lock held: keeps account of a run. True when it has copied something. */
+/* With the lock: records a run. True if it has copied something. */
 SESLITE_PRIVATE bool ses__wal_account(struct sqlite *storage, const struct checkpoint_run *run);
-/* With the lock held: is what is left to be copied little enough for the writer's turn? */
+/* With the lock: true if the rest is short enough to be copied in the writer's turn. */
 SESLITE_PRIVATE bool ses__wal_fits_turn(const struct checkpointer *own);
-/* With the lock held, after a commit: is a checkpoint due? */
+/* With the lock, after a commit: decides whether a checkpoint is due. */
 SESLITE_PRIVATE void ses__wal_note_commit(struct sqlite *storage);
-/* Called before a transaction by the one who has the turn: a pause when writers are faster than the copying.
+/* Called before a transaction by the thread that has the turn: pauses if writers are faster than the copying.
  * */
 SESLITE_PRIVATE void ses__wal_slow_down(struct sqlite *storage);
-/* The same, at the end of one. */
-SESLITE_PRIVATE void ses__wal_before_commit(struct sqlite *storage);
 
 /* ---- wal/checkpoint.c, wal/checkpoint_concurrent.c */
 
@@ -203,7 +201,7 @@ SESLITE_PRIVATE int ses__file_check_js_lock(const ses_allocator *allocator, cons
 
 /* ---- engine.c */
 
-/* A read of no call: it is not counted, not interrupted, and BUSY after a moment. */
+/* A read that belongs to no call: it is not counted, not interrupted, and BUSY after a moment. */
 SESLITE_PRIVATE int ses__sqlite_run_watch(struct storage *storage, storage_job *job, void *context,
                                           ses_error *error);
 /* Refuses a file of that kind that may not be opened as a store. MISUSE in a forked process that had it open;
@@ -227,22 +225,22 @@ SESLITE_PRIVATE void ses__sqlite_count(struct storage *storage, ses_stats *stats
  * for as long as a call waits; or the log is another program's (SES_CHECKPOINT_EXTERNAL). */
 SESLITE_PRIVATE int ses__wal_empty(struct sqlite *storage, const struct limits *limits, ses_error *error);
 
-/* ---- wal_file.c: called by the one who has the turn, without the lock */
+/* ---- wal/wal_file.c: called by the thread that has the turn, without the lock */
 
 enum { WAL_FILE_AS_IT_IS = -1 };
 /* When the log starts again, a file that is too long becomes shorter, however long that takes. */
 SESLITE_PRIVATE void ses__wal_file_bound(struct sqlite *storage);
-/* When the log starts again, the file stays as long as it is. */
+/* When the log starts again, the file keeps its length. */
 SESLITE_PRIVATE void ses__wal_file_keep(struct sqlite *storage);
 /* When the log starts again, a file that is too long becomes somewhat shorter. */
 SESLITE_PRIVATE void ses__wal_file_cut(struct sqlite *storage);
 /* The length of the log's file now. */
 SESLITE_PRIVATE int64_t ses__wal_file_bytes(const struct sqlite *storage);
-/* Inside a write transaction, if the log has so many pages: makes the file longer before that is needed. */
-SESLITE_PRIVATE void ses__wal_file_extend(struct sqlite *storage, int64_t from_pages);
+/* At the end of a write transaction: if the log has WAL_PRESSING_PAGES, makes its file longer ahead of need.
+ * */
+SESLITE_PRIVATE void ses__wal_file_extend(struct sqlite *storage);
 
-/* ---- private_connection.c: a connection outside the pool, for a long read, so that the pool does not lack
- * one meanwhile */
+/* ---- private_connection.c: a connection outside the pool for a long read, which would keep one from others */
 
 /* Only one connection sees a store in memory, so there this is a connection to a copy. */
 struct private_connection {

@@ -17,7 +17,7 @@ struct sqlite_config ses__config_for_file(const struct storage *storage, const c
 static int copy_memory(struct db *base, void *context, ses_error *error)
 {
     struct connection *db = ses__connection_of(base);
-    return ses__pages_copy(db, context, &(struct copy_progress){NULL, NULL}, error);
+    return ses__pages_copy(db, context, "main", NULL, error);
 }
 
 int ses__private_connection_open(struct storage *storage, const struct limits *limits,

@@ -142,8 +142,7 @@ struct group {
     int64_t begun_us; /* when its transaction had the lock, by the steady clock */
     size_t tentative; /* jobs that have succeeded, should the commit do so */
     size_t reads;     /* jobs that only read: those of a store in memory */
-    /* The latest until which one of the jobs waits for locks, and so until when what concerns all of them
-     * does. */
+    /* The latest time until which a job waits for locks. Steps for all jobs wait as long. */
     int64_t deadline;
 };
 
@@ -300,7 +299,7 @@ static int commit_or_roll_back(struct sqlite *storage, ses_error *failure)
     if (code == SES_OK && !db->config->in_memory && !db->config->file->has_log)
         code = ses__file_check_js_lock(db->config->allocator, db->config->path, failure);
     if (code == SES_OK) {
-        ses__wal_before_commit(storage);
+        ses__wal_file_extend(storage);
         code = ses__commit(db, failure);
     }
     if (code != SES_OK)

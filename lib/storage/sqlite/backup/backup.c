@@ -87,7 +87,7 @@ static int copy_to_file(struct db *base, void *context, ses_error *error)
     code = ses__connection_execute(copy, "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF",
                                    "preparing the copy", error);
     if (code == SES_OK)
-        code = ses__pages_copy(db, copy, &progress, error);
+        code = ses__pages_copy(db, copy, "main", &progress, error);
     ses__connection_close(copy);
     return code;
 }
@@ -179,8 +179,7 @@ static int recode_to_file(struct backup_run *run, ses_error *error)
     if (code == SES_OK)
         code = attach_store(db, store, error);
     if (code == SES_OK && store->in_memory)
-        code =
-            ses__pages_copy_into(run->private.db, db, "source", &(struct copy_progress){NULL, NULL}, error);
+        code = ses__pages_copy(run->private.db, db, "source", NULL, error);
     if (code == SES_OK)
         code = ses__connection_execute(db, "PRAGMA synchronous = OFF", "preparing the copy", error);
     if (code == SES_OK)

@@ -6,7 +6,7 @@
 /* Pages from another store's connection, into one that was just opened. */
 static int fill_copy(void *context, struct connection *db, ses_error *error)
 {
-    return ses__pages_copy(context, db, &(struct copy_progress){NULL, NULL}, error);
+    return ses__pages_copy(context, db, "main", NULL, error);
 }
 
 /*
@@ -45,7 +45,7 @@ static int fill_decoded(void *context, struct connection *db, ses_error *error)
     if (code == SES_OK)
         code = read_pages(context, plain, error);
     if (code == SES_OK)
-        code = ses__pages_copy(plain, db, &(struct copy_progress){NULL, NULL}, error);
+        code = ses__pages_copy(plain, db, "main", NULL, error);
     ses__connection_close(plain);
     return code;
 }

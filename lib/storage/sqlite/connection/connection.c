@@ -11,7 +11,7 @@
 /* ----------------------------------------------------------------------------------------------- work */
 
 /*
- * How many bytes of the file allow so many steps of a statement. A row takes thirty bytes or more, and a
+ * The limit of a statement: `steps` for each `bytes` of the file. A row takes thirty bytes or more, and a
  * statement makes a hundred steps or fewer for it. For a row of the schema it makes twenty, but SQLite also
  * parses the row's SQL. A schema that leads in circles would take seconds for each megabyte of the file, and
  * a file grows at no cost. So a schema has only the steps that are free, which are enough for 4,000 rows.
@@ -29,8 +29,7 @@ static const struct work_limit work_limits[] = {
 /* A statement may make this many times the steps, whatever the length of the file. */
 static const int64_t FREE_TIMES = 8;
 
-/* A statement is looked at after so many steps, which take some ten microseconds: a look takes some
- * nanoseconds. */
+/* The steps between two looks at a statement. They take some ten microseconds, a look some nanoseconds. */
 enum { LOOK_STEPS = 1000 };
 
 static int on_work(void *context)
@@ -128,8 +127,7 @@ bool ses__connection_wait(struct connection *db, int tries)
         const struct timespec time = {0, (long)(pause * 1000)};
         (void)nanosleep(&time, NULL); /* a signal may cut it short: then the next try comes sooner */
         db->busy_waits++;
-        db->busy_us +=
-            ses__clock_steady_us() - begun; /* on a busy machine it is more than what was asked for */
+        db->busy_us += ses__clock_steady_us() - begun; /* on a busy machine longer than the pause */
         ses__limits_waited(db->base.limits, begun);
     }
     return left > 0 && !ses__limits_passed(db->base.limits);

@@ -60,8 +60,8 @@ struct connection {
     int64_t busy_us;
     int64_t work;       /* of the statement under way, in SQLite's steps */
     enum work limit;    /* for it */
-    bool endless;       /* it made too many */
-    bool failed;        /* a statement has, since this was set to false */
+    bool endless;       /* it made too many steps */
+    bool failed;        /* a statement has failed since this was set to false */
     bool reshaped;      /* a statement that changes more than rows was run since this was set to false */
     int64_t watched;    /* `PRAGMA data_version` of the last look for followers; 0: unknown */
     int open_queries;   /* begun, and not ended */
@@ -125,8 +125,7 @@ static inline bool ses__connection_must_end(const struct connection *db)
 /* Moves what the connection has counted since the last time into the storage's counts. */
 SESLITE_PRIVATE void ses__connection_count(struct connection *db, ses_stats *counts);
 enum { CONNECTION_LONGEST_PAUSE_US = 1000 };
-/* Sleeps a little, and not longer than that, before another try; false when the time is over. `tries` counts
- * from 0. */
+/* Sleeps for at most that long before another try; false when the time is over. `tries` counts from 0. */
 SESLITE_PRIVATE bool ses__connection_wait(struct connection *db, int tries);
 
 /*
@@ -145,11 +144,11 @@ SESLITE_PRIVATE void ses__connection_start_work(struct connection *db);
 SESLITE_PRIVATE sqlite3_file *ses__connection_file(struct connection *db, int which);
 /* The bytes of both. */
 SESLITE_PRIVATE int64_t ses__connection_file_bytes(struct connection *db);
-/* True if the file begins as one that is not encrypted. */
+/* True if the file begins like one that is not encrypted. */
 SESLITE_PRIVATE bool ses__connection_is_plain(struct connection *db);
-/* True if the file, with its log, is too short for the pages that its head counts. */
+/* True if the file, with its log, is shorter than the number of pages in its head. */
 SESLITE_PRIVATE bool ses__connection_is_cut_short(struct connection *db);
-/* True if a file that SQLite takes for none has another key than the connection, or seems to have one. */
+/* For a file that SQLite does not recognize: true if it seems to have another key than the connection. */
 SESLITE_PRIVATE bool ses__connection_lacks_key(struct connection *db);
 /* True if the file is plain and the connection has a key, or the other way round, as the first bytes say. No
  * transaction changes them, and no journal is played back for it. */
@@ -169,10 +168,10 @@ SESLITE_PRIVATE void ses__file_know_log(const char *path, struct sqlite_file *fi
 
 /* Translates SQLite's result code into a code and a message that says what was being done. */
 SESLITE_PRIVATE int ses__connection_error(struct connection *db, int rc, const char *doing, ses_error *error);
-/* The same for a statement. Ours are good: what SQLite finds wrong with one is wrong in the file. */
+/* The same for a statement. Ours are correct, so an error that SQLite finds in one is in the file. */
 SESLITE_PRIVATE int ses__statement_error(struct connection *db, int rc, const char *doing, ses_error *error);
-/* BUSY: other threads of this process still use it since then. INTERRUPTED: the call was cancelled. `what` is
- * "the ... connection is". */
+/* BUSY: other threads of this process have used it since `begun_us`. INTERRUPTED: the call was cancelled.
+ * `what` is "the ... connection is". */
 SESLITE_PRIVATE int ses__refuse_busy(const struct sqlite_config *config, const struct limits *limits,
                                      int64_t begun_us, const char *what, ses_error *error);
 /* Runs SQL text that yields no rows we look at. */
@@ -217,12 +216,10 @@ struct copy_progress {
     void *context;
 };
 /* Copies all pages of `from`, on which a read transaction or the writer's turn keeps others from writing, to
- * `to`, which nobody else uses. INTERRUPTED: `from` was interrupted, or the progress ended it. */
-SESLITE_PRIVATE int ses__pages_copy(struct connection *from, struct connection *to,
+ * `to`, which nobody else uses. `schema` is "main", or the name of an attached database in memory. `progress`
+ * may be NULL. INTERRUPTED: `from` was interrupted, or the progress ended it. */
+SESLITE_PRIVATE int ses__pages_copy(struct connection *from, struct connection *to, const char *schema,
                                     const struct copy_progress *progress, ses_error *error);
-/* The same into a database in memory that is attached under this name. */
-SESLITE_PRIVATE int ses__pages_copy_into(struct connection *from, struct connection *to, const char *schema,
-                                         const struct copy_progress *progress, ses_error *error);
 /* CORRUPT: the file, with its log, is too short for the pages that it says it has. */
 SESLITE_PRIVATE int ses__pages_count(struct connection *db, int64_t *pages, ses_error *error);
 

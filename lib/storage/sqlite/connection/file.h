@@ -26,7 +26,7 @@ SESLITE_PRIVATE char *ses__file_immutable_uri(const ses_allocator *allocator, co
 /* The files that SQLite makes beside a store: the rollback journal, the write-ahead log, its index. */
 enum { COMPANIONS = 3 };
 SESLITE_PRIVATE extern const char *const ses__companions[COMPANIONS];
-/* Finds out whether a log and a journal exist that are not empty. NOMEM. */
+/* Looks for a log and a journal that are not empty. NOMEM. */
 SESLITE_PRIVATE int ses__file_find_journals(const ses_allocator *allocator, const char *path, bool *log,
                                             bool *journal, ses_error *error);
 /* Follows symbolic links at `path` to the end, whether that exists or not: SQLite creates the file and its

@@ -1,6 +1,6 @@
 /*
  * Whether the files of a store are still those that it has open. The file is looked at by its name before
- * each commit, which is one call of the system. Two further questions are asked at almost no cost:
+ * each commit, which is one system call. Two further checks cost almost nothing:
  *
  *  - Whether the log or its index (-wal, -shm) was deleted or replaced. Then other programs use others. Any
  *    file that comes or goes in a folder changes the folder's time. So one look at the folder does, except

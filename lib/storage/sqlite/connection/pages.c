@@ -22,8 +22,8 @@ int ses__pages_count(struct connection *db, int64_t *pages, ses_error *error)
                : ses__error_set(error, SES_CORRUPT, "%s: the file is shorter than it says", db->config->path);
 }
 
-int ses__pages_copy_into(struct connection *from, struct connection *to, const char *schema,
-                         const struct copy_progress *progress, ses_error *error)
+int ses__pages_copy(struct connection *from, struct connection *to, const char *schema,
+                    const struct copy_progress *progress, ses_error *error)
 {
     const bool to_memory = to->config->in_memory || strcmp(schema, "main") != 0;
     char sql[64];
@@ -50,7 +50,7 @@ int ses__pages_copy_into(struct connection *from, struct connection *to, const c
         const int64_t total = sqlite3_backup_pagecount(backup);
         const int64_t done = total - sqlite3_backup_remaining(backup);
         if ((rc == SQLITE_OK || rc == SQLITE_DONE) &&
-            ((progress->report && progress->report(progress->context, done, total) != 0) ||
+            ((progress && progress->report && progress->report(progress->context, done, total) != 0) ||
              ses__connection_must_end(from)))
             code = ses__refuse_interrupted("the copy", error);
     }
@@ -58,10 +58,4 @@ int ses__pages_copy_into(struct connection *from, struct connection *to, const c
     if (code == SES_OK && (rc != SQLITE_DONE || ended != SQLITE_OK))
         code = ses__connection_error(to, rc != SQLITE_DONE ? rc : ended, "copying the pages", error);
     return code;
-}
-
-int ses__pages_copy(struct connection *from, struct connection *to, const struct copy_progress *progress,
-                    ses_error *error)
-{
-    return ses__pages_copy_into(from, to, "main", progress, error);
 }

@@ -213,7 +213,7 @@ static int run_scripts(struct connection *db, int version, ses_error *error)
         if (script->version > version) {
             ses_error failure;
             int failed = run_script(db, script, next, &failure);
-            /* Its guard refuses when another connection has run the script meanwhile: then all is well. */
+            /* Its guard refuses if another connection has run the script in the meantime, which is fine. */
             code = ses__schema_version(db, &version, error);
             if (code == SES_OK && failed != SES_OK && version < script->version) {
                 code = failed;

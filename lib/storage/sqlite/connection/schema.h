@@ -1,4 +1,4 @@
-/* The schema of a file: what it is, and bringing it up to date with the scripts of sql/. */
+/* The schema of a file: its version, its check, and its migration with the scripts of sql/. */
 #ifndef SESLITE_STORAGE_SQLITE_CONNECTION_SCHEMA_H
 #define SESLITE_STORAGE_SQLITE_CONNECTION_SCHEMA_H
 

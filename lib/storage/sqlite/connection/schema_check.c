@@ -164,59 +164,23 @@ static int refuse_schema(const struct connection *db, const char *type, const ch
                           db->config->path, type, name, wrong);
 }
 
-/* `format` has a place for a name. */
-static int visit_about(struct connection *db, const char *format, const char *name, connection_visit *visit,
-                       void *context, ses_error *error)
-{
-    char *sql = sqlite3_mprintf(format, name);
-    const int code = sql ? ses__connection_visit(db, sql, visit, context, error) : ses__error_nomem(error);
-
-    sqlite3_free(sql);
-    return code;
-}
-
-struct index_traits {
-    const char *name;
-    bool unique;
-    bool partial;
-    bool computed; /* it has an expression */
-};
-
-static int note_index(void *context, sqlite3_stmt *row, ses_error *error)
-{
-    struct index_traits *traits = context;
-    const char *name = (const char *)sqlite3_column_text(row, 1);
-    (void)error;
-
-    if (name && sqlite3_stricmp(name, traits->name) == 0) {
-        traits->unique = sqlite3_column_int(row, 2) != 0;
-        traits->partial = sqlite3_column_int(row, 4) != 0;
-    }
-    return SES_OK;
-}
-
-static int note_index_column(void *context, sqlite3_stmt *row, ses_error *error)
-{
-    enum { EXPRESSION = -2 }; /* https://www.sqlite.org/pragma.html#pragma_index_xinfo */
-    struct index_traits *traits = context;
-    (void)error;
-
-    traits->computed = traits->computed || sqlite3_column_int(row, 1) == EXPRESSION;
-    return SES_OK;
-}
-
 /*
  * An index that is not ours, on a table of ours. On plain columns it only costs time. With an expression or a
  * WHERE every write would compute what another program defined, and a unique one would refuse rows.
  */
 static int check_foreign_index(struct connection *db, const char *table, const char *index, ses_error *error)
 {
-    struct index_traits traits = {.name = index};
-    int code = visit_about(db, "PRAGMA main.index_list(%Q)", table, note_index, &traits, error);
+    int64_t harms = 0;
+    /* An expression has the column -2 (https://www.sqlite.org/pragma.html#pragma_index_xinfo). */
+    char *sql =
+        sqlite3_mprintf("SELECT EXISTS (SELECT 1 FROM pragma_index_list(%Q, 'main') AS i"
+                        " WHERE i.name = %Q COLLATE NOCASE AND (i.\"unique\" OR i.partial))"
+                        " OR EXISTS (SELECT 1 FROM pragma_index_xinfo(%Q, 'main') AS c WHERE c.cid = -2)",
+                        table, index, index);
+    int code = sql ? ses__connection_read_int(db, sql, &harms, error) : ses__error_nomem(error);
 
-    if (code == SES_OK)
-        code = visit_about(db, "PRAGMA main.index_xinfo(%Q)", index, note_index_column, &traits, error);
-    if (code == SES_OK && (traits.unique || traits.partial || traits.computed))
+    sqlite3_free(sql);
+    if (code == SES_OK && harms)
         code = refuse_schema(
             db, "index", index,
             "is not the store's own, and only plain indexes may be added to its tables: drop it", error);

@@ -36,13 +36,13 @@ int ses__transaction_begin(struct connection *db, const struct statement *how, s
     int code;
     int tries = 0;
 
-    ses__transaction_roll_back(db); /* one that could not be rolled back when it should have been */
+    ses__transaction_roll_back(db); /* an earlier one whose rollback failed */
     /* SQLite may answer BUSY at once where waiting could be a deadlock; we hold nothing, so we wait. */
     do {
         code = ses__query_do(&db->base, how, error, NULL);
     } while (code == SES_BUSY && ses__connection_wait(db, tries++));
     if (code == SES_OK && tries > 0)
-        ses__error_clear(error); /* of what an earlier try has said */
+        ses__error_clear(error); /* of an earlier try */
     if (code == SES_OK)
         code = look_for_features(db, how == STATEMENT_BEGIN_WRITE, error);
     if (code != SES_OK) {

@@ -86,12 +86,6 @@ void ses__wal_note_commit(struct sqlite *storage)
         atomic_store_explicit(&own->wants_thread, true, memory_order_relaxed);
 }
 
-void ses__wal_before_commit(struct sqlite *storage)
-{
-    if (storage->config.checkpoint == SES_CHECKPOINT_AUTO)
-        ses__wal_file_extend(storage, WAL_PRESSING_PAGES);
-}
-
 void ses__wal_slow_down(struct sqlite *storage)
 {
     int64_t times = atomic_load_explicit(&storage->checkpointer.slowed, memory_order_relaxed);

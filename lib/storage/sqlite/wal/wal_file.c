@@ -57,7 +57,7 @@ void ses__wal_file_cut(struct sqlite *storage)
     storage->wal_file.bytes = 0;
 }
 
-void ses__wal_file_extend(struct sqlite *storage, int64_t from_pages)
+void ses__wal_file_extend(struct sqlite *storage)
 {
     struct wal_file *own = &storage->wal_file;
     struct connection *db = storage->writer.db;
@@ -65,7 +65,8 @@ void ses__wal_file_extend(struct sqlite *storage, int64_t from_pages)
 
     /* Flushing a file that has become longer costs the file system a commit of its own, so this is done
      * rarely. */
-    if (storage->config.synchronous != SES_SYNC_FULL || db->wal_pages < from_pages || needed <= own->bytes)
+    if (storage->config.checkpoint != SES_CHECKPOINT_AUTO || storage->config.synchronous != SES_SYNC_FULL ||
+        db->wal_pages < WAL_PRESSING_PAGES || needed <= own->bytes)
         return;
     own->bytes = ses__wal_file_bytes(storage);
     if (own->bytes == 0 || needed <= own->bytes)
