@@ -20,7 +20,7 @@ lib/json 1 0
 lib/model 5 40
 lib/search 1 0
 lib/session 0 3
-lib/storage 6 121
+lib/storage 1 7
 lib/usage 1 0
 sql 1 60
 test 1 33
