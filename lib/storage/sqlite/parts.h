@@ -151,8 +151,8 @@ SESLITE_PRIVATE bool ses__wal_account(struct sqlite *storage, const struct check
 SESLITE_PRIVATE bool ses__wal_fits_turn(const struct checkpointer *own);
 /* With the lock, after a commit: decides whether a checkpoint is due. */
 SESLITE_PRIVATE void ses__wal_note_commit(struct sqlite *storage);
-/* Called before a transaction by the thread that has the turn: pauses if writers are faster than the copying.
- * */
+/* Called before a transaction by the thread that has the turn: pauses if writers are faster than the
+ * copying. */
 SESLITE_PRIVATE void ses__wal_slow_down(struct sqlite *storage);
 
 /* ---- wal/checkpoint.c, wal/checkpoint_concurrent.c */
@@ -236,8 +236,8 @@ SESLITE_PRIVATE void ses__wal_file_keep(struct sqlite *storage);
 SESLITE_PRIVATE void ses__wal_file_cut(struct sqlite *storage);
 /* The length of the log's file now. */
 SESLITE_PRIVATE int64_t ses__wal_file_bytes(const struct sqlite *storage);
-/* At the end of a write transaction: if the log has WAL_PRESSING_PAGES, makes its file longer ahead of need.
- * */
+/* At the end of a write transaction: if the log has WAL_PRESSING_PAGES, makes its file longer ahead of
+ * need. */
 SESLITE_PRIVATE void ses__wal_file_extend(struct sqlite *storage);
 
 /* ---- private_connection.c: a connection outside the pool for a long read, which would keep one from others */

@@ -220,8 +220,8 @@ static int sweep_with(struct sweep *sweep, ses_error *error)
     return code;
 }
 
-/* In the writer's turn, on a connection of its own, so that the one that writes reads its pages again, too.
- * */
+/* In the writer's turn, on a connection of its own, so that the one that writes reads its pages again,
+ * too. */
 static int run_sweep(struct db *writer, void *context, ses_error *error)
 {
     struct sweep *sweep = context;

@@ -162,8 +162,8 @@ static int recode_to_file(struct backup_run *run, ses_error *error)
     char *path = NULL;
     int code = SES_OK;
 
-    /* A database in memory has no key. An empty file has one as soon as it is open, and then needs no name.
-     * */
+    /* A database in memory has no key. An empty file has one as soon as it is open, and then needs no
+     * name. */
     config.key = run->key;
     config.in_memory = !run->key;
     if (run->key)

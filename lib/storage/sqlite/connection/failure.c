@@ -100,9 +100,9 @@ int ses__connection_error(struct connection *db, int rc, const char *doing, ses_
 
     if ((extended & 0xFF) != (rc & 0xFF))
         extended = rc;
-    /* A lack of room that SQLite does not report as FULL: beyond a limit of the process (RLIMIT_FSIZE) or a
-     * quota. SQLite keeps the system's error number only for some calls; for a commit it is in errno alone.
-     * */
+    /* A lack of room that SQLite does not report as FULL: beyond a limit of the process (RLIMIT_FSIZE) or
+     * a quota. SQLite keeps the system's error number only for some calls; for a commit it is in errno
+     * alone. */
     if ((extended == SQLITE_IOERR_WRITE || extended == SQLITE_IOERR_SHMSIZE) &&
         (errno == EFBIG || errno == EDQUOT))
         code = SES_FULL;

@@ -1,5 +1,5 @@
-/* A virtual table (https://www.sqlite.org/vtab.html) without contents of its own: it shows a list in memory.
- * */
+/* A virtual table (https://www.sqlite.org/vtab.html) without contents of its own: it shows a list in
+ * memory. */
 #include "storage/sqlite/connection/connection.h"
 
 #include <string.h>

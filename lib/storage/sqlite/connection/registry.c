@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "storage/sqlite/connection/file.h"
 
-/* Without a lock, which a fork could carry over locked: an entry is free, or being written, or of a process.
- * */
+/* Without a lock, which a fork could carry over locked: an entry is free, or being written, or of a
+ * process. */
 enum { BLOCK_ENTRIES = 64, OWNER_FREE = 0, OWNER_WRITING = -1 };
 
 /* Only the owner is atomic, since 64 bits are not everywhere: an entry of another process, the only one that

@@ -6,8 +6,8 @@
 
 /* The version this library works with: that of its last script. */
 SESLITE_PRIVATE int ses__schema_latest(void);
-/* Looks at a file that is not empty without leaving a trace: NOTASTORE, TOONEW, or 0 when it may be opened.
- * */
+/* Looks at a file that is not empty without leaving a trace: NOTASTORE, TOONEW, or 0 when it may be
+ * opened. */
 SESLITE_PRIVATE int ses__schema_peek(const struct sqlite_config *config, ses_error *error);
 /* Through an open connection: the version, 0 for an empty file. NOTASTORE, TOONEW. */
 SESLITE_PRIVATE int ses__schema_version(struct connection *db, int *version, ses_error *error);

@@ -187,8 +187,8 @@ static int check_foreign_index(struct connection *db, const char *table, const c
     return code;
 }
 
-/* One row of sqlite_schema. SQLite refuses one whose columns do not agree with its SQL, but for their case.
- * */
+/* One row of sqlite_schema. SQLite refuses one whose columns do not agree with its SQL, but for their
+ * case. */
 static int check_schema_row(void *context, sqlite3_stmt *row, ses_error *error)
 {
     struct schema *schema = context;

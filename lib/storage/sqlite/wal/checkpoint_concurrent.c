@@ -21,10 +21,10 @@
 #include "base/clock.h"
 #include "storage/sqlite/parts.h"
 
-/* If a step leaves more than this share of what the step before it left, the writers are about as fast as the
- * copying. They are then slowed down until the log grows by less than half of what is copied in the same
- * time: before each commit they pause for a multiple, up to SLOWEST, of the time that the last commit took.
- * */
+/* If a step leaves more than this share of what the step before it left, the writers are about as fast as
+ * the copying. They are then slowed down until the log grows by less than half of what is copied in the
+ * same time: before each commit they pause for a multiple, up to SLOWEST, of the time that the last commit
+ * took. */
 static const int64_t SHRINKS_TO_PERCENT = 75;
 enum { SLOWEST = 64, TRIES_AT_SLOWEST = 3 };
 

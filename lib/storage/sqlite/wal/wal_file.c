@@ -11,8 +11,8 @@
 static const int64_t KEPT_BYTES = INT64_C(16) << 20;
 static const int64_t CUT_BYTES = INT64_C(64) << 20;
 
-/* While readers keep the log from starting again, its file is made longer ahead of need, by PIECES at a time.
- * */
+/* While readers keep the log from starting again, its file is made longer ahead of need, by PIECES at a
+ * time. */
 enum { PIECE_BYTES = 4 * 1024, PIECES = 64, RESERVE_BYTES = 64 * 1024 };
 static const int64_t FRAME_BYTES = 4096 + 24;
 
