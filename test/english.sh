@@ -13,18 +13,18 @@ include 1 0
 lib 1 0
 lib/agent 1 0
 lib/artifact 1 0
-lib/base 5 8
+lib/base 1 0
 lib/cjson 1 0
 lib/erase 1 0
 lib/json 1 0
-lib/model 5 40
+lib/model 0 2
 lib/search 1 0
-lib/session 0 3
-lib/storage 1 7
+lib/session 0 0
+lib/storage 0 0
 lib/usage 1 0
 sql 1 60
-test 1 33
-tools 1 35
+test 1 31
+tools 1 31
 '
 
 look() {

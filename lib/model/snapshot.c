@@ -90,7 +90,7 @@ static int add_event(struct advance *advance, const struct event_row *row, ses_e
     return ok ? SES_OK : ses__error_nomem(error);
 }
 
-/* Is the event within what the snapshot knew of the log, but not among its events? */
+/* True if the snapshot knew of the event, but does not have it among its events. */
 static bool was_left_out(const struct snapshot *snapshot, int64_t seq)
 {
     const struct event_list *events = &snapshot->events;

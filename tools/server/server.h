@@ -1,7 +1,7 @@
 /*
- * A chat server on seslite: sessions over HTTP, with libmicrohttpd. It speaks the REST of google-adk's server,
- * so google-adk's web page and clients work with it. Its model is a script, so that it needs no network.
- * README.md in this folder explains it.
+ * A chat server on seslite: sessions over HTTP, with libmicrohttpd. It speaks the REST of google-adk's
+ * server, so google-adk's web page and clients work with it. Its model is a script, so that it needs no
+ * network. README.md in this folder explains it.
  *
  * The routes of google-adk:
  *     GET    /list-apps, /health, /version                  what this server is; also /apps/APP/app-info

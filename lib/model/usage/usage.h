@@ -48,8 +48,9 @@ static inline void ses__usage_add(struct usage_sums *sums, const struct usage_su
     }
 }
 
-/* Sets `call`, but for its numbers and times, and gives its model: "" if it has none, or one that cannot be an id.
- * The name lies in the body or in the arena. `*found`: the event says what it used; otherwise nothing is set. NOMEM. */
+/* Sets `call`, but for its numbers and times, and gives its model: "" if it has none, or one that cannot be
+ * an id. The name lies in the body or in the arena. `*found`: the event says what it used; otherwise nothing
+ * is set. NOMEM. */
 SESLITE_PRIVATE int ses__usage_read(struct span body, struct arena *arena, struct usage_sums *call,
                                     struct span *model, bool *found, ses_error *error);
 

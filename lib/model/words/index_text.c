@@ -3,8 +3,8 @@
 #include "base/utf8.h"
 #include "model/words/words.h"
 
-/* A longer word is indexed by its begin. (On PostgreSQL a lexeme has at most 2 KiB.) Of a long term only so
- * many words are looked for. */
+/* A longer word is indexed by its begin. (On PostgreSQL a lexeme has at most 2 KiB.) A search looks for no
+ * more than the first words of a long term. */
 enum { INDEXED_WORD_MAX = 255, INDEXED_TERM_MAX = 20 };
 
 static bool is_of_word(char byte)

@@ -240,7 +240,7 @@ SESLITE_PRIVATE int64_t ses__wal_file_bytes(const struct sqlite *storage);
  * need. */
 SESLITE_PRIVATE void ses__wal_file_extend(struct sqlite *storage);
 
-/* ---- private_connection.c: a connection outside the pool for a long read, which would keep one from others */
+/* ---- private_connection.c: a connection outside the pool, for a read that takes long */
 
 /* Only one connection sees a store in memory, so there this is a connection to a copy. */
 struct private_connection {

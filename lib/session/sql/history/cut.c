@@ -77,7 +77,8 @@ static int cut_after(struct db *db, struct cutting *own, struct session_row *row
     return code == SES_OK ? ses__session_touch(db, &before, row, error) : code;
 }
 
-/* An event that changed no key leaves nothing to restore, so that its cut need not replay the log before it. */
+/* An event that changed no key leaves nothing to restore, so that its cut need not replay the log before
+ * it. */
 static int find_state_changes(struct db *db, const struct session_row *row, struct cutting *own,
                               ses_error *error)
 {

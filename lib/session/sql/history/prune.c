@@ -206,7 +206,8 @@ static void note_step(struct pruning *own)
     own->goes_on = true;
 }
 
-/* Steps until half of the events that were read are gone, so that all calls together read each about twice. */
+/* Steps until half of the events that were read are gone, so that all calls together read each about
+ * twice. */
 static int prune_in_steps(struct storage *storage, struct pruning *own, const struct planned *planned,
                           ses_error *error)
 {

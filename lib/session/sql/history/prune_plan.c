@@ -153,7 +153,7 @@ static int find_goal(struct prune_plan *plan, struct db *db, ses_error *error)
     return code != SES_OK ? code : ended;
 }
 
-/* --------------------------------------------------------------------------------------- what belongs together */
+/* --------------------------------------------------------------------------- events that belong together */
 
 /* True if this step is to prune the event, as far as is known. */
 static bool note_target(struct prune_plan *plan, const struct event_row *row)

@@ -16,7 +16,8 @@ void ses__mark_rows_open(struct mark_rows *rows, struct db *db, int64_t session_
     start_marks(rows, db, error);
 }
 
-/* Pages that are damaged can hold the marks of others, and lead back: each mark comes before the one before it. */
+/* Pages that are damaged can hold the marks of others, and lead back: each mark comes before the one before
+ * it. */
 static bool mark_is_sound(struct mark_rows *rows, const struct mark_row *row)
 {
     if (row->seq < 1 || row->seq > rows->next)

@@ -59,8 +59,8 @@ SESLITE_PRIVATE int ses__state_seen_take(struct query *rows, const struct delta 
 SESLITE_PRIVATE int ses__delta_store(struct db *db, const struct delta *delta,
                                      const struct session_row *session, int64_t seq, ses_error *error);
 
-/* A walk over the session's own keys, in the order of their names, with the events that set them. The names are copied to
- * the arena, values live until the next row. CORRUPT: a row is out of place. */
+/* A walk over the session's own keys, in the order of their names, with the events that set them. The names
+ * are copied to the arena, values live until the next row. CORRUPT: a row is out of place. */
 struct own_rows {
     struct query query;
     int64_t session_id;
@@ -72,7 +72,8 @@ SESLITE_PRIVATE void ses__own_rows_open(struct own_rows *rows, struct db *db, in
 SESLITE_PRIVATE bool ses__own_rows_next(struct own_rows *rows, struct span *key, struct span *value,
                                         int64_t *seq);
 
-/* Makes the session's own keys those of the state, which holds nothing else, with the events that had set them. */
+/* Makes the session's own keys those of the state, which holds nothing else, with the events that had set
+ * them. */
 SESLITE_PRIVATE int ses__session_state_restore(struct db *db, const struct session_row *session,
                                                const struct state *state, ses_error *error);
 /* CORRUPT, naming the first key that would change. */

@@ -129,7 +129,8 @@ static int find_live_beginning(struct turn_walk *walk, int64_t *first, ses_error
     return code;
 }
 
-/* The run is whole: the event before it is another's. It is the last turn if its invocation begins with it. */
+/* The run is whole: the event before it is another's. It is the last turn if its invocation begins with
+ * it. */
 static int end_turn_run(struct turn_walk *walk, ses_error *error)
 {
     const struct runs *begun = &walk->begun;

@@ -85,7 +85,7 @@ static int want_changed(struct wanted *wanted, const struct delta *delta, int64_
     return code;
 }
 
-/* Of the operations on a key, the last one counts. */
+/* The last operation on a key counts. */
 static int take_last(struct wanted *wanted, const struct delta *delta, int64_t seq, ses_error *error)
 {
     int code = SES_OK;
