@@ -3,10 +3,10 @@
  * a list of users, of sessions; w: a user, or NULL; t: a time; h: a value of active_30s; q: a number of an
  * event; n: a limit; b: no bound; B: 0 or 1; x: NULL; W, M: a text, or NULL; p, e: a prefix, and the end of
  * what has it; v, V: the least and the highest value; y: a value of state as it was first; Y: the first
- * parameter's session again; E: an event's id; D: the third parameter again; G: the session of the lease
- * before it; C: the user of the content before it; K: a key with a prefix; F, P, N, I: an order, and the
- * place in it (a time; a name, or a session; a user); Q: what an index of words is asked; f: the name of its
- * feature. Any other letter is a text.
+ * parameter's session again; E: an event's id; i: its invocation; D: the third parameter again; G: the
+ * session of the lease before it; C: the user of the content before it; K: a key with a prefix; F, P, N, I:
+ * an order, and the place in it (a time; a name, or a session; a user); Q: what an index of words is asked;
+ * f: the name of its feature. Any other letter is a text.
  */
 #ifndef SESLITE_TEST_POSTGRES_SAME_VALUES_H
 #define SESLITE_TEST_POSTGRES_SAME_VALUES_H
@@ -167,6 +167,8 @@ static inline void put_words(struct same *same, struct values *values, int at, c
 
     if (kind == 'E')
         snprintf(text, sizeof text, "e%d", any(same, 12));
+    else if (kind == 'i')
+        snprintf(text, sizeof text, "i");
     else if (kind == 'D')
         snprintf(text, sizeof text, "%.60s", values->text[OF_FILE][2]);
     else if (kind == 'f')
