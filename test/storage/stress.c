@@ -333,6 +333,21 @@ static int64_t check_log(sqlite3 *handle, const char *path, int number_of)
     return count;
 }
 
+/* However busy the machine is. */
+static void await_acknowledgement(const char *path, int number_of)
+{
+    char log_path[1024];
+    bool acknowledged = false;
+
+    snprintf(log_path, sizeof log_path, "%s.log-%d", path, number_of);
+    for (double end = now() + 60; !acknowledged && now() < end; support_pause_us(1000)) {
+        char *text = support_read_file(log_path, NULL);
+        acknowledged = text && strchr(text, '+');
+        free(text);
+    }
+    assert_true(acknowledged);
+}
+
 TEST(processes_of_which_one_is_killed)
 {
     pid_t children[PROCESSES];
@@ -349,6 +364,8 @@ TEST(processes_of_which_one_is_killed)
         const struct timespec pause = {0, 20000000 + (long)(next_random(&seed) % 100000000)};
         int status = 0;
         pid_t victim = start_process(fixture->path, 0, lives++, until + 60);
+        if (lives == 1)
+            await_acknowledgement(fixture->path, 0);
         nanosleep(&pause, NULL);
         assert_int_equal(kill(victim, SIGKILL), 0);
         assert_int_equal(waitpid(victim, &status, 0), victim);
