@@ -105,7 +105,8 @@ int ses__server_run(struct storage *storage, const struct manner *manner, storag
              * where a server has to become the primary. */
             const long step_us = result == SES_READONLY ? 2000 : 500;
             const long us = (ses__clock_steady_us() & 1023) + step_us * (tries < 20 ? tries : 20);
-            (void)nanosleep(&(struct timespec){0, us * 1000}, NULL);
+            const struct timespec pause = {0, us * 1000};
+            (void)nanosleep(&pause, NULL);
         }
     }
     (void)pthread_mutex_lock(&server->lock);
