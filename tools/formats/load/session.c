@@ -349,7 +349,7 @@ static void restore_notes(struct foreign_notes *notes, const int64_t *counts)
     for (size_t i = 0; i < FOREIGN_NOTE_COUNT; i++) {
         notes->counts[i] = counts[i];
         if (counts[i] == 0)
-            text_clear(&notes->examples[i]);
+            text_free(&notes->examples[i]);
     }
 }
 
