@@ -169,3 +169,51 @@ TEST(its_end_is_as_it_would_be_replayed)
     check_points(model, fixture->store, early.last_seq);
     free(model);
 }
+
+static void append_run(ses_store *store, const char *invocation, int64_t seq)
+{
+    char event[200];
+    ses_error error;
+
+    snprintf(event, sizeof event,
+             "{\"invocationId\":\"%s\",\"author\":\"user\",\"content\":{\"parts\":[{\"text\":\"t\"}]},"
+             "\"actions\":{\"stateDelta\":{\"n\":%d}}}",
+             invocation, (int)seq);
+    assert_ok(ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error));
+}
+
+TEST(the_last_turn_is_behind_messages_in_older_invocations)
+{
+    static const char *const runs[] = {"a", "b", "c", "d", "e", "last", "a", "b", "c", "d", "e"};
+
+    must_create(fixture->store, &key, NULL);
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++)
+        append_run(fixture->store, runs[i], (int64_t)i + 1);
+    assert_as_of(fixture->store, &key, LAST_TURN, "{\"n\":5}");
+}
+
+/* A look through the log for each of them would take longer than the limit. */
+TEST(many_messages_in_older_invocations_cost_no_more_than_others)
+{
+    enum { INVOCATIONS = 4000 };
+    const ses_as_of_options limited = {.size = sizeof limited, .timeout_ms = 2000};
+    static char events[BATCH][200];
+    ses_text texts[BATCH];
+    char *json = NULL;
+
+    must_create(fixture->store, &key, NULL);
+    for (int seq = 1; seq <= 2 * INVOCATIONS; seq++) {
+        char *event = events[(seq - 1) % BATCH];
+        const int len = snprintf(event, sizeof events[0],
+                                 "{\"invocationId\":\"v%d\",\"author\":\"user\",\"content\":{\"parts\":"
+                                 "[{\"text\":\"t\"}]},\"actions\":{\"stateDelta\":{\"n\":%d}}}",
+                                 seq % INVOCATIONS, seq);
+        texts[(seq - 1) % BATCH] = (ses_text){event, (size_t)len};
+        if (seq % BATCH == 0)
+            assert_ok(ses_append_batch_by_key(fixture->store, &key, texts, BATCH, NULL, NULL, &error));
+    }
+    assert_ok(
+        ses_state_json_as_of_by_key(fixture->store, &key, LAST_TURN, &limited, &json, NULL, &error));
+    assert_string_equal(json, "{\"n\":3999}");
+    ses_free(json);
+}

@@ -78,6 +78,9 @@ static int find_before_invocation(struct db *db, const struct session_row *row, 
 
 /* ------------------------------------------------------------------------------------------ the last turn */
 
+/* A look for the beginning of an invocation goes through the log. After this many, the walk does. */
+enum { MOST_LOOKS = 4 };
+
 /* A walk from the newest event to the last turn. Neighbouring live events of one invocation are a run, and
  * the first run of an invocation says whether it is a turn, and where it begins. */
 struct turn_walk {
@@ -86,28 +89,29 @@ struct turn_walk {
     struct live live;
     struct arena arena; /* of one event */
     struct stored_event event;
-    struct span id; /* the invocation of the run under way, in a buffer */
-    struct buffer id_text;
-    int64_t first;     /* its first event as yet; 0: there is no run */
-    bool may_turn;     /* that event would begin a turn */
-    struct runs begun; /* invocations that begin before the run of theirs that was met, and where */
-    int64_t *seq;      /* the first event of the last turn; 0: not found yet */
-    bool *begins;      /* no event before it, live or not, belongs to its invocation */
+    struct runs runs;             /* newest first, each as far back as it is known */
+    struct run looks[MOST_LOOKS]; /* invocations, and where each begins */
+    size_t look_count;
+    bool is_whole; /* goes to the beginning, and decides then */
+    int64_t *seq;  /* the first event of the last turn; 0: not found yet */
+    bool *begins;  /* no event before it, live or not, belongs to its invocation */
 };
 
-static int look_whether_turn(struct turn_walk *walk, const struct event_row *row, ses_error *error)
+static int look_whether_turn(struct turn_walk *walk, const struct event_row *row, bool *is_turn,
+                             ses_error *error)
 {
     const struct stored_event *event = &walk->event;
     const bool by_user = row->author.len == 4 && memcmp(row->author.ptr, "user", 4) == 0;
 
     ses__arena_reset(&walk->arena);
     const int code = by_user ? ses__stored_event_read(&walk->event, row, STORED_CONTENT, error) : SES_OK;
-    walk->may_turn = by_user && event->part_count > event->response_count;
+    *is_turn = by_user && event->part_count > event->response_count;
     return code;
 }
 
 /* Finds the first live event of the run's invocation. */
-static int find_live_beginning(struct turn_walk *walk, int64_t *first, ses_error *error)
+static int find_live_beginning(struct turn_walk *walk, const struct run *run, int64_t *first,
+                               ses_error *error)
 {
     const struct live *live = &walk->live;
     int64_t from = walk->row->base_seq + 1;
@@ -115,59 +119,76 @@ static int find_live_beginning(struct turn_walk *walk, int64_t *first, ses_error
     int code = SES_OK;
 
     *walk->begins = true;
-    *first = walk->first;
-    while (code == SES_OK && *first == walk->first) {
+    *first = run->first;
+    while (code == SES_OK && *first == run->first) {
         code =
-            ses__event_of_invocation(walk->db, walk->row->id, walk->id, from, walk->first - 1, &found, error);
+            ses__event_of_invocation(walk->db, walk->row->id, run->id, from, run->first - 1, &found, error);
         if (code != SES_OK || found == 0)
             break;
         *walk->begins = false;
         if (ses__live_has(live, found))
             *first = found;
-        from = ses__live_has(live, found) ? found : live->gaps[ses__live_find(live, found)].last + 1;
+        else
+            from = live->gaps[ses__live_find(live, found)].last + 1;
     }
     return code;
 }
 
-/* The run is whole: the event before it is another's. It is the last turn if its invocation begins with
- * it. */
+/* The last run is complete: the event before it is another's. It is the last turn if its invocation begins
+ * with it. */
 static int end_turn_run(struct turn_walk *walk, ses_error *error)
 {
-    const struct runs *begun = &walk->begun;
+    const struct run *run = walk->runs.count > 0 ? &walk->runs.items[walk->runs.count - 1] : NULL;
     int64_t first = 0;
+    int code = SES_OK;
 
-    if (walk->first == 0 || !walk->may_turn)
+    if (walk->is_whole || !run || !run->is_turn)
         return SES_OK;
-    for (size_t i = 0; i < begun->count && first == 0; i++)
-        first = ses__run_is_of(&begun->items[i], walk->id) ? begun->items[i].first : 0;
-    const int code = first == 0 ? find_live_beginning(walk, &first, error) : SES_OK;
-    if (code != SES_OK)
-        return code;
-    if (first == walk->first)
+    for (size_t i = 0; i < walk->look_count && first == 0; i++)
+        first = ses__run_is_of(&walk->looks[i], run->id) ? walk->looks[i].first : 0;
+    walk->is_whole = first == 0 && walk->look_count == MOST_LOOKS;
+    if (first == 0 && !walk->is_whole) {
+        code = find_live_beginning(walk, run, &first, error);
+        walk->looks[walk->look_count++] = (struct run){run->id, first, false};
+    }
+    if (code == SES_OK && first == run->first)
         *walk->seq = first;
-    else if (!ses__runs_add(&walk->begun, &(struct event_row){.seq = first, .invocation_id = walk->id},
-                            false))
-        return ses__error_nomem(error);
-    return SES_OK;
+    return code;
 }
 
 static int add_live_event(struct turn_walk *walk, const struct event_row *row, ses_error *error)
 {
-    const struct span id = row->invocation_id;
-    int code = SES_OK;
+    struct runs *runs = &walk->runs;
+    const bool goes_on = ses__runs_continue(runs, row);
+    bool is_turn = false;
 
-    if (id.len == 0)
+    if (row->invocation_id.len == 0)
         return SES_OK;
-    if (walk->first == 0 || !ses__span_is(walk->id, id)) {
-        code = end_turn_run(walk, error);
-        walk->id_text.len = 0;
-        ses__buffer_add(&walk->id_text, id.ptr, id.len);
-        if (code == SES_OK && walk->id_text.failed)
-            code = ses__error_nomem(error);
-        walk->id = (struct span){walk->id_text.data, id.len};
+    int code = goes_on ? SES_OK : end_turn_run(walk, error);
+    if (code == SES_OK && *walk->seq == 0)
+        code = look_whether_turn(walk, row, &is_turn, error);
+    if (code != SES_OK || *walk->seq != 0)
+        return code;
+    if (!goes_on)
+        return ses__runs_add(runs, row, is_turn) ? SES_OK : ses__error_nomem(error);
+    runs->items[runs->count - 1].first = row->seq;
+    runs->items[runs->count - 1].is_turn = is_turn;
+    return SES_OK;
+}
+
+/* The last turn of a log whose runs are all known. */
+static int64_t last_turn_of(struct runs *runs)
+{
+    int64_t last = 0;
+
+    ses__runs_sort(runs);
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct run *run = &runs->items[i];
+        const bool is_first = i == 0 || !ses__run_is_of(&runs->items[i - 1], run->id);
+        if (is_first && run->is_turn && run->first > last)
+            last = run->first;
     }
-    walk->first = row->seq;
-    return code == SES_OK && *walk->seq == 0 ? look_whether_turn(walk, row, error) : code;
+    return last;
 }
 
 /* A turn is a few events as a rule. */
@@ -188,7 +209,9 @@ static int walk_turns(struct turn_walk *walk, ses_error *error)
             ses__query_keep(&rows.query, add_live_event(walk, &event, error));
     }
     code = ses__event_rows_close(&rows);
-    return code == SES_OK && *walk->seq == 0 ? end_turn_run(walk, error) : code;
+    if (code == SES_OK && *walk->seq == 0)
+        *walk->seq = last_turn_of(&walk->runs);
+    return code;
 }
 
 static int find_last_turn(struct db *db, const struct session_row *row, int64_t *seq, bool *begins,
@@ -198,15 +221,13 @@ static int find_last_turn(struct db *db, const struct session_row *row, int64_t 
 
     *seq = 0;
     ses__live_init(&walk.live, db->allocator);
-    ses__runs_init(&walk.begun, db->allocator);
-    ses__buffer_init(&walk.id_text, db->allocator);
+    ses__runs_init(&walk.runs, db->allocator);
     ses__arena_init(&walk.arena, db->allocator);
     ses__stored_event_init(&walk.event, &walk.arena);
     int code = walk_turns(&walk, error);
     ses__stored_event_free(&walk.event);
     ses__arena_free(&walk.arena);
-    ses__buffer_free(&walk.id_text);
-    ses__runs_free(&walk.begun);
+    ses__runs_free(&walk.runs);
     ses__live_free(&walk.live);
     if (code == SES_OK && *seq == 0)
         code = ses__error_set(error, SES_NOTFOUND, "the log has no live turn of the user%s",
