@@ -67,7 +67,7 @@ struct blob {
 };
 
 /* Stores the bytes for one artifact more, or finds them stored. `*id` may become 0, for ses__artifact_add.
- * NOTFOUND: what was written was swept meanwhile. */
+ * NOTFOUND: the content that was written has been swept meanwhile. */
 SESLITE_PRIVATE int ses__blob_take(struct db *db, int64_t user_id, const struct blob *blob, int64_t now_us,
                                    int64_t *id, ses_error *error);
 /* The same in two steps: looks for the bytes, and ends the query. */

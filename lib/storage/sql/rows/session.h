@@ -10,8 +10,8 @@
 SESLITE_PRIVATE int ses__session_find(struct db *db, const ses_key *key, struct session_row *row,
                                       ses_error *error);
 SESLITE_PRIVATE int ses__session_by_id(struct db *db, int64_t id, struct session_row *row, ses_error *error);
-/* Two halves of ses__session_of: what is asked for between them is about the session that it finds. On a
- * file, the first half finds it; on a server the row is as far as it is known until the second. */
+/* Two halves of ses__session_of: queries that are opened between them are about the session that it finds. On
+ * a file, the first half finds it; on a server the row has only the known members until the second. */
 SESLITE_PRIVATE int ses__session_ask(struct query *query, struct db *db, const struct session_ref *ref,
                                      struct session_row *row, ses_error *error);
 SESLITE_PRIVATE int ses__session_take(struct query *query, const struct session_ref *ref,

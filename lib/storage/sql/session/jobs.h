@@ -109,8 +109,8 @@ SESLITE_PRIVATE int ses__log_ensure_origin(struct db *db, int64_t session_id, se
 
 /* ---- log_state.c */
 /* Fills a fresh replay with the state after the event `seq`, from row.base_seq to row.last_seq. Near the end
- * of the log, own keys are found from there: what the session has now, and of the keys that later events have
- * changed, the last value before. */
+ * of the log, own keys are found from there: their values of now, and for the keys that later events have
+ * changed, the last values before. */
 SESLITE_PRIVATE int ses__log_replay(struct db *db, const struct session_row *row, int64_t seq,
                                     struct replay *replay, ses_error *error);
 /* Applies the changes of the events from `first` to `last`. The replay has reached the event before
