@@ -44,7 +44,8 @@ void ses__listener_signal(struct listener *listener, const char *session)
     size_t at = 0;
 
     listener->notified = true;
-    while (session && at < notifications->len && strcmp(notifications->names + at, session) != 0)
+    while (session && !notifications->all && at < notifications->len &&
+           strcmp(notifications->names + at, session) != 0)
         at += strlen(notifications->names + at) + 1;
     if (!notifications->all && (!session || at == notifications->len)) {
         notifications->all = !session || size > sizeof notifications->names - notifications->len;
