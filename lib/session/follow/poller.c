@@ -68,9 +68,9 @@ static void collect(struct poll *poll, size_t *count, size_t *names)
 
 /* ------------------------------------------------------------------------------------------ one look */
 
-/* Notifies the listeners whose sessions have changed since the look began, at `begun_us`. True if there were
- * any. A busy file is tried again later; any other failure is left to the callers, which meet it
- * themselves. */
+/* Notifies the listeners whose sessions the look has found to be changed, and records for the others that
+ * theirs were unchanged when it began, at `begun_us`. True if any were changed. A busy file is tried again
+ * later; any other failure is left to the callers, which meet it themselves. */
 static bool notify_found(struct poll *poll, int code, int64_t begun_us)
 {
     struct followers *followers = poll->followers;
