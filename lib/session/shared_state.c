@@ -1,6 +1,4 @@
 /* Reads and changes the shared state of an app or a user without a session. */
-#include <string.h>
-
 #include "base/error.h"
 #include "model/state/delta.h"
 #include "session/store.h"

@@ -1,8 +1,6 @@
 /* Which sessions of an app or a user a caller asks for. */
 #include "session/read/filter.h"
 
-#include <string.h>
-
 #include "base/argument.h"
 #include "base/error.h"
 #include "base/hash.h"

@@ -1,6 +1,4 @@
 /* JSON for servers to send: a session as the ADK writes it, and texts as JSON strings. */
-#include <string.h>
-
 #include "base/error.h"
 #include "base/utf8.h"
 #include "json/reader.h"

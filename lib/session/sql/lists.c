@@ -1,6 +1,4 @@
 /* Pages of the names of apps and users, and the number of sessions. */
-#include <string.h>
-
 #include "base/error.h"
 #include "session/read/filter.h"
 #include "session/store.h"
@@ -42,7 +40,7 @@ static int run_names_reading(struct db *db, void *context, ses_error *error)
         return code == SES_NOTFOUND ? SES_OK : code;
     ses__name_rows_open(&rows, db, app.app_id, ses__span_of(reading->after), ses__span_of(reading->prefix),
                         (int64_t)reading->limit + 1, error);
-    while (!page->more && ses__name_rows_next(&rows, &id)) {
+    while (ses__name_rows_next(&rows, &id)) {
         const char *name = NULL;
         page->more = page->count == reading->limit;
         if (page->more)

@@ -1,6 +1,4 @@
 /* Reads the stored value of one state key, without a handle. */
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "session/store.h"
