@@ -197,9 +197,10 @@ CREATE TABLE IF NOT EXISTS seslite_events (
     UNIQUE KEY id (session_id, id)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
 
--- The few events that change how a log is read, so that a walk over live events parses none. kind 1: a rewind
--- (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of that
---         invocation in the log, to itself. If target_seq is 0 there is none, and it takes back only itself.
+-- The few events that change how a log is read, so that a walk over live events parses none.
+-- kind 1: a rewind (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of
+--         that invocation in the log, to itself. If target_seq is 0 there is none, and it takes back only
+--         itself.
 -- kind 2: a compaction (actions.compaction).
 CREATE TABLE IF NOT EXISTS seslite_event_marks (
     session_id BIGINT NOT NULL,

@@ -235,9 +235,10 @@ CREATE TABLE seslite.events (
 -- the other index serves it.)
 ALTER TABLE seslite.events ADD PRIMARY KEY (shard, session_id, seq);
 
--- The few events that change how a log is read, so that a walk over live events parses none. kind 1: a rewind
--- (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of that
---         invocation in the log, to itself. If target_seq is 0 there is none, and it takes back only itself.
+-- The few events that change how a log is read, so that a walk over live events parses none.
+-- kind 1: a rewind (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of
+--         that invocation in the log, to itself. If target_seq is 0 there is none, and it takes back only
+--         itself.
 -- kind 2: a compaction (actions.compaction).
 CREATE TABLE seslite.event_marks (
     shard      int NOT NULL,

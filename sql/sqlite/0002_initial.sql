@@ -201,9 +201,10 @@ CREATE TABLE events (
 -- find a session's events.
 CREATE UNIQUE INDEX events_by_id ON events (session_id, id_key);
 
--- The few events that change how a log is read, so that a walk over live events parses none. kind 1: a rewind
--- (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of that
---         invocation in the log, to itself. If target_seq is 0 there is none, and it takes back only itself.
+-- The few events that change how a log is read, so that a walk over live events parses none.
+-- kind 1: a rewind (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of
+--         that invocation in the log, to itself. If target_seq is 0 there is none, and it takes back only
+--         itself.
 -- kind 2: a compaction (actions.compaction).
 CREATE TABLE event_marks (
     session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
