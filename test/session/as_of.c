@@ -35,6 +35,37 @@ TEST(every_point_has_its_state)
     assert_as_of(fixture->store, &key, LAST_TURN, Q(expected[2]));
 }
 
+TEST(an_invocation_is_found_whatever_its_id)
+{
+    static const struct {
+        const char *json; /* the id, as the event has it */
+        const char *id;
+    } invocations[] = {
+        {"a", "a"},
+        {"ab", "ab"},
+        {"a\\\",\\\"author\\\":\\\"user", "a\",\"author\":\"user"}, /* as the text of the first goes on */
+        {"a\\\\", "a\\"},
+        {"a'b\xc3\xa4%_", "a'b\xc3\xa4%_"},
+        {"\\u00e4", "\xc3\xa4"},
+        {"\xc3\xa4\\u00e4", "\xc3\xa4\xc3\xa4"},
+    };
+    enum { COUNT = sizeof invocations / sizeof invocations[0] };
+
+    must_create(fixture->store, &key, Q("{'n':-1}"));
+    for (int i = 0; i < COUNT; i++) {
+        char event[160];
+        snprintf(event, sizeof event,
+                 "{\"invocationId\":\"%s\",\"author\":\"user\",\"actions\":{\"stateDelta\":{\"n\":%d}}}",
+                 invocations[i].json, i);
+        must_append_by_key(fixture->store, &key, event);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        char expected[32];
+        snprintf(expected, sizeof expected, "{\"n\":%d}", i - 1);
+        assert_as_of(fixture->store, &key, BEFORE_INVOCATION(invocations[i].id), expected);
+    }
+}
+
 TEST(shared_keys_that_the_session_wrote_are_there_on_request)
 {
     const ses_as_of_options shared = {.size = sizeof shared, .flags = SES_AS_OF_SHARED};
