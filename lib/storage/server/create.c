@@ -63,8 +63,8 @@ int ses__server_create(struct storage *storage, struct create_op *op, ses_error 
 {
     int code = ses__run_within(storage, &op->limits, TO_WRITE(op->initial.len), run_create_whole, op, error);
 
-    if (code ==
-        JOB_UNREAD) { /* the session is there: a short lack of memory must not make it look otherwise */
+    /* The session is there: a short lack of memory must not make it look otherwise. */
+    if (code == JOB_UNREAD) {
         code = SES_NOMEM;
         for (int tries = 0; tries < 3 && code == SES_NOMEM; tries++)
             code = ses__run(storage, TO_READ_BEFORE_WRITING, run_find, op, error);

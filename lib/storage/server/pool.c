@@ -144,7 +144,8 @@ static int idle_or_new(struct server *server, struct remote **remote, const stru
     return SES_OK;
 }
 
-/* Waits longer after each refusal, so that a server that starts, or is full, is not flooded. */
+/* Connects. The pool waits longer after each refusal, so that a server that starts, or is full, is not
+ * flooded. */
 static int connect_new(struct server *server, struct remote *remote, ses_error *error)
 {
     ses_error refusal = {.code = SES_OK};

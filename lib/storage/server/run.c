@@ -117,8 +117,7 @@ int ses__server_run(struct storage *storage, const struct manner *manner, storag
     return result;
 }
 
-/* ------------------------------------------------------------------------------------------- small
- * operations */
+/* --------------------------------------------------------------------------------------- small operations */
 
 int ses__server_check_version(const struct server_config *config, int version, ses_error *error)
 {

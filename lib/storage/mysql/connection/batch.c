@@ -139,8 +139,7 @@ static bool take_statement(struct my *my, const struct my_awaited *awaited)
     return true;
 }
 
-/* The last statement of a block is the commit. If somebody kills the block just after it, the server's answer
- * is the same as before it. So the connection is given up: the outcome is unknown, and the append looks. */
+/* Takes the answers to all that was sent. */
 static void take_all(struct my *my)
 {
     bool goes_on = !my->sets || read_answer(my, "setting variables");
@@ -153,6 +152,9 @@ static void take_all(struct my *my)
     }
     if (goes_on && my->is_block) {
         goes_on = read_answer(my, "the block of an append");
+        /* The last statement of a block is the commit. If somebody kills the block just after it, the answer
+         * of the server is the same as before it. So the connection is given up: the outcome is unknown, and
+         * the append looks. */
         if (!goes_on && my->base.code == SES_BUSY && !my->base.again)
             my->base.lost = true;
     }

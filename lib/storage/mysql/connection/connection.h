@@ -46,15 +46,15 @@ struct my {
     struct remote base;
     MYSQL *conn;
     const struct mysql_config *config;
-    char mark[MARK_SIZE]; /* the name of a lock by which the server knows the connection; "": it has none yet
-                           */
-    size_t packet_bytes;  /* that the server takes in one piece */
-    bool is_unguarded;    /* it has not looked for unknown features yet */
-    bool sent;            /* statements that were sent have not been answered */
-    bool at_work;         /* lost, though the server may still work for it, */
-    bool committing;      /* and was asked to commit */
-    unsigned number;      /* of the server's error */
-    struct my_run *runs;  /* of queries that have not ended */
+    /* The name of a lock by which the server knows the connection; "": it has none yet. */
+    char mark[MARK_SIZE];
+    size_t packet_bytes; /* that the server takes in one piece */
+    bool is_unguarded;   /* it has not looked for unknown features yet */
+    bool sent;           /* statements that were sent have not been answered */
+    bool at_work;        /* lost, though the server may still work for it, */
+    bool committing;     /* and was asked to commit */
+    unsigned number;     /* of the server's error */
+    struct my_run *runs; /* of queries that have not ended */
     enum kept kept[KEEPS_COUNT];
     bool is_plain;      /* nothing is prepared: the server has no room for more */
     bool is_mariadb;    /* takes any values for prepared statements, and blocks; MySQL takes only variables */

@@ -71,8 +71,8 @@ static const struct {
     {"\"feature ", {"22P02", SES_READONLY, false, USE_NEWER}},
 };
 
-/* Or the column that is NULL decides, and the beginning of the name of its table, which may be a partition.
- * The session is locked, so nobody has deleted its owner meanwhile. */
+/* Some states depend on the column that is NULL, and on the beginning of the name of its table, which may be
+ * a partition. The session is locked, so nobody has deleted its owner meanwhile. */
 static const struct {
     const char *table;
     const char *column;
