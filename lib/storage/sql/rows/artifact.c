@@ -35,8 +35,9 @@ void ses__artifact_names_open(struct artifact_rows *rows, struct db *db, const s
                     VALUES(OWNER(owner->user_id), TEXT(owner->session), TEXT(name), INT(limit)));
 }
 
-void ses__artifact_after_open(struct artifact_rows *rows, struct db *db, const struct artifact_owner *owner,
-                              struct span name, int64_t version, ses_error *error)
+/* Finds the first version after that version of the name, in the order of names and versions. */
+static void open_artifact_after(struct artifact_rows *rows, struct db *db, const struct artifact_owner *owner,
+                                struct span name, int64_t version, ses_error *error)
 {
     rows->owner = *owner;
     ses__query_open(&rows->query, db, STATEMENT_ARTIFACT_AFTER, error,
@@ -92,7 +93,7 @@ int ses__artifacts_any(struct db *db, const struct artifact_owner *owner, bool *
     struct artifact_rows rows;
     struct artifact_row row;
 
-    ses__artifact_after_open(&rows, db, owner, (struct span){"", 0}, -1, error);
+    open_artifact_after(&rows, db, owner, (struct span){"", 0}, -1, error);
     *any = ses__artifact_rows_next(&rows, &row);
     return ses__query_end(&rows.query);
 }
@@ -385,8 +386,8 @@ int ses__artifacts_remove(struct db *db, const struct artifact_owner *owner, str
     return code == SES_OK && *removed > 0 ? sweep_unused(db, owner->user_id, error) : code;
 }
 
-int ses__artifact_remove(struct db *db, const struct artifact_owner *owner, const struct artifact_row *row,
-                         ses_error *error)
+static int remove_artifact(struct db *db, const struct artifact_owner *owner, const struct artifact_row *row,
+                           ses_error *error)
 {
     int code = ses__change_one(
         db, STATEMENT_ARTIFACT_REMOVE, "artifacts", error,
@@ -410,7 +411,7 @@ int ses__artifact_remove_version(struct db *db, const struct artifact_owner *own
 
     ses__artifact_open(&rows, db, owner, name, version, error);
     if (ses__artifact_rows_next(&rows, &row) && row.version == version)
-        ses__query_keep(&rows.query, ses__artifact_remove(db, owner, &row, error));
+        ses__query_keep(&rows.query, remove_artifact(db, owner, &row, error));
     return ses__query_end(&rows.query);
 }
 
@@ -487,7 +488,7 @@ int ses__artifacts_each(struct db *db, const struct artifact_owner *owner, artif
     while (found && code == SES_OK) {
         struct artifact_rows rows;
         struct artifact_row row;
-        ses__artifact_after_open(&rows, db, owner, name, version, error);
+        open_artifact_after(&rows, db, owner, name, version, error);
         found = ses__artifact_rows_next(&rows, &row);
         if (found) {
             const int order = ses__span_order(row.name, name);

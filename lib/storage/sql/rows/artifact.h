@@ -32,10 +32,6 @@ SESLITE_PRIVATE void ses__artifact_names_open(struct artifact_rows *rows, struct
  * NOTFOUND, without a message: there is none. */
 SESLITE_PRIVATE int ses__artifact_without_session(struct db *db, struct artifact_owner *owner,
                                                   char session[SES_ID_MAX], ses_error *error);
-/* The first version after that version of the name, in the order of names and versions. */
-SESLITE_PRIVATE void ses__artifact_after_open(struct artifact_rows *rows, struct db *db,
-                                              const struct artifact_owner *owner, struct span name,
-                                              int64_t version, ses_error *error);
 /* UNSUPPORTED: a later version has made it. Such a row is listed, copied and removed, but its bytes are not
  * read. */
 enum { NEWEST_ARTIFACT_KIND = 2 };
@@ -119,10 +115,7 @@ SESLITE_PRIVATE int ses__artifacts_copy(struct db *db, const struct artifact_own
  * any more. */
 SESLITE_PRIVATE int ses__artifacts_remove(struct db *db, const struct artifact_owner *owner, struct span name,
                                           int64_t *removed, ses_error *error);
-/* Removes one version, with its contents if nothing else has them. */
-SESLITE_PRIVATE int ses__artifact_remove(struct db *db, const struct artifact_owner *owner,
-                                         const struct artifact_row *row, ses_error *error);
-/* Removes that version of the name, if there is one. */
+/* Removes that version of the name, if there is one, with its contents if nothing else has them. */
 SESLITE_PRIVATE int ses__artifact_remove_version(struct db *db, const struct artifact_owner *owner,
                                                  struct span name, int64_t version, ses_error *error);
 /* Removes contents of the user that nothing has any more, and those of which the writing was abandoned. */
