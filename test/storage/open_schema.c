@@ -39,6 +39,7 @@ static const struct change refused[] = {
      "\"guard_events_insert\" was changed"},
     {"CREATE INDEX mine ON events (length(body))", "\"mine\""},
     {"CREATE INDEX mine ON events (author || 'x')", "\"mine\""},
+    {"CREATE TABLE pragma_index_xinfo (cid); CREATE INDEX mine ON events (length(body))", "\"mine\""},
     {"CREATE INDEX \"a'b\" ON events (author) WHERE author > 'm'", "\"a'b\""},
     {"CREATE UNIQUE INDEX mine ON events (session_id, time_us)", "\"mine\""},
     {"CREATE UNIQUE INDEX mine ON events (session_id, time_us);" REWRITE
@@ -100,7 +101,8 @@ static const char *const additions[] = {
     "CREATE TABLE notes (session_id INTEGER, note TEXT); CREATE INDEX notes_by_session ON notes "
     "(lower(note))",
     "CREATE VIEW mine AS SELECT * FROM transcript",
-    "CREATE VIEW pragma_index_list AS SELECT 1",
+    "CREATE VIEW pragma_index_list AS SELECT 1; CREATE VIEW pragma_index_xinfo AS SELECT 1;"
+    "CREATE INDEX mine ON events (author)",
     "CREATE INDEX mine ON events (author, time_us DESC)",
     "CREATE TRIGGER mine AFTER INSERT ON events BEGIN DELETE FROM events; END",
     "DROP VIEW transcript; CREATE VIEW transcript AS SELECT 1",

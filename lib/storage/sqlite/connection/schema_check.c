@@ -171,12 +171,13 @@ static int refuse_schema(const struct connection *db, const char *type, const ch
 static int check_foreign_index(struct connection *db, const char *table, const char *index, ses_error *error)
 {
     int64_t harms = 0;
-    /* An expression has the column -2 (https://www.sqlite.org/pragma.html#pragma_index_xinfo). */
-    char *sql =
-        sqlite3_mprintf("SELECT EXISTS (SELECT 1 FROM pragma_index_list(%Q, 'main') AS i"
-                        " WHERE i.name = %Q COLLATE NOCASE AND (i.\"unique\" OR i.partial))"
-                        " OR EXISTS (SELECT 1 FROM pragma_index_xinfo(%Q, 'main') AS c WHERE c.cid = -2)",
-                        table, index, index);
+    /* An expression has the column -2 (https://www.sqlite.org/pragma.html#pragma_index_xinfo). With `temp`,
+     * since a table of this name in the file would take the place of SQLite's. */
+    char *sql = sqlite3_mprintf("SELECT EXISTS (SELECT 1 FROM temp.pragma_index_list(%Q, 'main') AS i"
+                                " WHERE i.name = %Q COLLATE NOCASE AND (i.\"unique\" OR i.partial))"
+                                " OR EXISTS (SELECT 1 FROM temp.pragma_index_xinfo(%Q, 'main') AS c"
+                                " WHERE c.cid = -2)",
+                                table, index, index);
     int code = sql ? ses__connection_read_int(db, sql, &harms, error) : ses__error_nomem(error);
 
     sqlite3_free(sql);
