@@ -666,7 +666,7 @@ CREATE TABLE search_places (
 -- The module of the SQLite in use that such an index needs.
 
 -- name: index_module
-SELECT 1 FROM pragma_module_list WHERE name = 'fts5';
+SELECT 1 FROM temp.pragma_module_list WHERE name = 'fts5';
 
 -- Merges all parts of the index, so that nothing is left of what was removed.
 

@@ -1,5 +1,7 @@
 /* The schema of a file is compared with the scripts' when it is opened. */
-#include "open.h"
+#include "check.h"
+
+#include "seslite_search.h"
 
 static const ses_key key = {"app", "user", "session"};
 
@@ -143,6 +145,38 @@ FOLDER_TEST(harmless_additions_are_accepted)
         ses_close(store);
     }
     free(sound);
+}
+
+/* Tables that people have given names of SQLite's own tables. None of them is read in place of those. */
+FOLDER_TEST(names_of_sqlite_in_the_file)
+{
+    static const ses_backup_options replace = {.size = sizeof replace, .flags = SES_BACKUP_REPLACE};
+    char *backup = support_path(folder->folder, "backup.db");
+
+    make_store(folder->path);
+    raw_exec(folder->path,
+             "CREATE TABLE pragma_index_list (name); CREATE TABLE pragma_compile_options (options);"
+             "CREATE TABLE pragma_foreign_key_list (id); CREATE TABLE pragma_journal_mode (mode);"
+             "CREATE TABLE pragma_foreign_key_check (\"table\", rowid, parent, fkid);"
+             "CREATE TABLE pragma_module_list (module);"
+             "CREATE TABLE notes (session_id REFERENCES sessions, user_id REFERENCES users);"
+             "INSERT INTO notes SELECT id, NULL FROM sessions");
+    ses_store *store = must_open(folder->path, NULL);
+    assert_ok(ses_store_maintain(store, NULL, &error));
+    if (ses_store_index(store, NULL, NULL, &error) != SES_UNSUPPORTED) /* which an SQLite without FTS5 is */
+        assert_int_equal(error.code, SES_OK);
+    assert_code(SES_CONSTRAINT, ses_delete(store, &key, NULL, NULL, &error));
+    assert_message("(notes");
+    raw_exec(folder->path, "PRAGMA foreign_keys = OFF; INSERT INTO notes VALUES (NULL, 99)");
+    char *problems = problems_of(store, SES_CHECK_FULL);
+    assert_non_null(strstr(problems, "row 2 of notes belongs to a row of users that does not exist"));
+    free(problems);
+    ses_close(store);
+
+    store = must_open(backup, NULL);
+    assert_ok(ses_store_backup(store, folder->path, &replace, &error));
+    ses_close(store);
+    free(backup);
 }
 
 /* A view that takes the place of a table while the store is open is not run. */

@@ -44,7 +44,7 @@ static int check_references(struct check *check)
     const int code = report_rows(
         check, SES_PROBLEM_REFERENCE,
         "SELECT iif(\"rowid\" IS NULL, 'a row', 'row ' || \"rowid\") || ' of ' || \"table\" ||"
-        " ' belongs to a row of ' || parent || ' that does not exist' FROM pragma_foreign_key_check");
+        " ' belongs to a row of ' || parent || ' that does not exist' FROM temp.pragma_foreign_key_check");
 
     /* The position of a chunk contains the number of its content, to which a foreign key cannot refer. */
     return code == SES_OK

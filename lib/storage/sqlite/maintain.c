@@ -56,7 +56,7 @@ static int counts_indexes(struct connection *db, bool *counts, ses_error *error)
 
     if (sqlite3_libversion_number() < COUNTS_ALWAYS)
         code = ses__connection_read_int(
-            db, "SELECT count(*) FROM pragma_compile_options WHERE compile_options = 'ENABLE_STAT4'",
+            db, "SELECT count(*) FROM temp.pragma_compile_options WHERE compile_options = 'ENABLE_STAT4'",
             &is_used, error);
     if (code == SES_CORRUPT) { /* there is no such list */
         ses__error_clear(error);
@@ -77,11 +77,11 @@ static int analyze(struct connection *db, struct buffer *statements, ses_error *
 {
     static const char tables[] =
         "SELECT printf('ANALYZE main.\"%w\"', t.name) FROM main.sqlite_schema AS t WHERE t.type = 'table' AND"
-        " EXISTS (SELECT 1 FROM pragma_index_list(t.name, 'main') AS i WHERE i.partial = 0)";
+        " EXISTS (SELECT 1 FROM temp.pragma_index_list(t.name, 'main') AS i WHERE i.partial = 0)";
     static const char indexes[] =
         "SELECT printf('SELECT 1 FROM main.\"%w\" INDEXED BY \"%w\"', t.name, i.name),"
         " printf('ANALYZE main.\"%w\"', i.name)"
-        " FROM main.sqlite_schema AS t, pragma_index_list(t.name, 'main') AS i"
+        " FROM main.sqlite_schema AS t, temp.pragma_index_list(t.name, 'main') AS i"
         " WHERE t.type = 'table' AND i.partial = 0";
     bool counts = false;
     int code = counts_indexes(db, &counts, error);

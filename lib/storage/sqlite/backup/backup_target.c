@@ -67,7 +67,7 @@ static int lock_once(struct backup_target *target, struct backup_file *file, con
     if (code == SES_OK)
         code = insist(db, "BEGIN EXCLUSIVE", error);
     if (code == SES_OK)
-        code = ses__connection_read_int(db, "SELECT journal_mode = 'delete' FROM pragma_journal_mode",
+        code = ses__connection_read_int(db, "SELECT journal_mode = 'delete' FROM temp.pragma_journal_mode",
                                         &is_alone, error);
     if (code == SES_OK && !is_alone)
         code = refuse_open_target(target, error);

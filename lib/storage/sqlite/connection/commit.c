@@ -25,7 +25,7 @@ static bool is_absent(struct connection *db, const ses_error *failure)
     int64_t wal = 0;
     /* Now, and not when the store was opened: another program may have changed it. */
     int code =
-        ses__connection_read_int(db, "SELECT journal_mode = 'wal' FROM pragma_journal_mode", &wal, NULL);
+        ses__connection_read_int(db, "SELECT journal_mode = 'wal' FROM temp.pragma_journal_mode", &wal, NULL);
 
     if (code == SES_OK && !wal) /* these come before the deletion of the journal */
         return cut_short || rc == SQLITE_NOMEM || rc == SQLITE_IOERR_WRITE || rc == SQLITE_IOERR_FSYNC;

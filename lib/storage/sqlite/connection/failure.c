@@ -66,7 +66,7 @@ static bool list_referrers(struct connection *db, char *names, size_t capacity)
     char *schema = ses__schema_unpack(db->config->allocator, ses__schema_scripts.schema_bytes);
     int rc = sqlite3_prepare_v2(db->handle,
                                 "SELECT DISTINCT m.name, lower(k.\"table\") FROM main.sqlite_schema AS m, "
-                                "pragma_foreign_key_list(m.name) AS k WHERE m.type = 'table'",
+                                "temp.pragma_foreign_key_list(m.name) AS k WHERE m.type = 'table'",
                                 -1, &row, NULL);
 
     names[0] = '\0';
