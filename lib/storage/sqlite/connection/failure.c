@@ -114,6 +114,8 @@ int ses__connection_error(struct connection *db, int rc, const char *doing, ses_
         code = SES_IO;
     if (code == SES_NOTASTORE && ses__connection_lacks_key(db))
         code = SES_KEY;
+    if (extended == SQLITE_CONSTRAINT_FOREIGNKEY) /* SQLite's text, which listing the tables may overwrite */
+        text = "FOREIGN KEY constraint failed";
     /* The store's own foreign keys hold, unless its rows are damaged. */
     if (extended == SQLITE_CONSTRAINT_FOREIGNKEY && list_referrers(db, referrers, sizeof referrers))
         code = ses__error_set(
