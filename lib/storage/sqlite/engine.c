@@ -200,7 +200,7 @@ static int open_writer(struct sqlite *storage, ses_error *error)
     if (code == SES_OK)
         code = ses__key_check_file(db, error);
     if (code == SES_OK && !read_only)
-        code = ses__connection_guard_file(db, error); /* and remembers their state */
+        code = ses__connection_guard_file(db, error); /* and remembers the state of the files */
     if (code == SES_OK && !read_only)
         code = set_durability(storage, error);
     if (code == SES_OK && !read_only)
