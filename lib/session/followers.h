@@ -96,7 +96,7 @@ SESLITE_PRIVATE void ses__listener_leave(struct listener *listener);
  * first look. Gives the notifications since the last, and returns its `unchanged_us`. */
 SESLITE_PRIVATE int64_t ses__listener_begin(struct listener *listener, bool first,
                                             struct notifications *notifications);
-/* Must be called after a look that found nothing new, but `state`. PASSED: the deadline has passed
+/* Must be called after a look that found nothing new; `state` is what it saw. PASSED: the deadline has passed
  * (INT64_MIN: without waiting), or the listener was woken; then `notify` is armed. */
 SESLITE_PRIVATE enum listener_end ses__listener_wait(struct listener *listener, const struct watched *state,
                                                      const struct limits *limits, int64_t deadline_us);

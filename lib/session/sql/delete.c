@@ -55,9 +55,9 @@ static int run_delete_user(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? ses__user_remove(db, &user, &own->sessions, &own->state_keys, error) : code;
 }
 
-enum { USERS_IN_STEP = 1000 }; /* deletes at most this many */
+enum { USERS_IN_STEP = 1000 };
 
-/* Deletes users, who have no sessions any more. */
+/* Deletes up to USERS_IN_STEP users, who have no sessions any more. */
 static int delete_users_of_app(struct db *db, int64_t app_id, bool *more, ses_error *error)
 {
     static const struct span any = {"", 0};

@@ -15,7 +15,7 @@
 struct expire_op {
     const char *app; /* NULL: all */
     int64_t now_us;
-    int64_t idle_before_us; /* deletes sessions that are idle since then; INT64_MIN: none */
+    int64_t idle_before_us; /* deletes sessions that have been idle since then; INT64_MIN: none */
     int64_t per_user;       /* sessions that each user keeps; 0: all */
     bool by_writes;         /* the sessions of a user that were written last are the newest */
     int64_t limit;
