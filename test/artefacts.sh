@@ -16,7 +16,7 @@ tools/pictures/terminal.svg  153600
 }
 found=$(
     git ls-files -ci --exclude-standard
-    git ls-files | awk '/(^|\/)\./ && !/^\.(ci\/run|clang-format|editorconfig|gitignore)$/'
+    git ls-files | awk '/(^|\/)\./ && !/^\.(ci\/(run|release)|clang-format|editorconfig|gitignore)$/'
     git ls-files --eol | awk -F '\t' '/^i\/-text/ && $2 !~ /^test\/fuzz\/corpus\// && $2 != "tools/pictures/page.png" {print $2}'
     git ls-files -z | xargs -0 wc -c | awk '$1 > 262144 && $2 != "total" {print $2}'
     git ls-files '*.svg' '*.png' '*.gif' '*.jpg' | while read -r file; do

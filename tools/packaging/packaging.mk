@@ -29,6 +29,11 @@ dist:
 release: $(COMMAND)
 	@COMMAND='$(COMMAND)' sh tools/packaging/release.sh
 
+### release-check: what must hold before a release beyond .ci/run, after that: arm64, packages, every call that fails
+.PHONY: release-check
+release-check:
+	@.ci/release
+
 ### distcheck: build, test and install from the tarball (DISTCHECK_TESTS=list,agent: these in place of the quick tests)
 DISTCHECK_TESTS ?=
 distcheck: dist $(LIBRARY) $(SHARED) $(COMMAND)
