@@ -6,9 +6,10 @@ CHECK_ALL := headers readme $(if $(filter release,$(FLAVOUR)),artefacts format e
     version abidiff exports names linking amalgamation embed schema cells docs install dist)
 
 # What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
-LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open postgres/machines postgres/hosts \
+LONG_TESTS := storage/upgrade_beside program/server_streams postgres/failover postgres/stopped postgres/races postgres/open postgres/machines postgres/hosts \
     postgres/refused postgres/bouncer postgres/given_up storage/faults_sqlite storage/faults_company postgres/undone mysql/undone storage/faults_disk storage/damage \
-    storage/faults_disk_crash storage/redact_crash erase/histories storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \
+    storage/faults_disk_crash storage/derived_damage artifact/transfer storage/secure storage/combo \
+    storage/usage_tally storage/redact_crash erase/histories storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \
     session/property storage/processes storage/checkpoint session/shared_counter storage/stress storage/checkpoint_reader \
     json/writer storage/index_kills search/index session/bytes cjson/cjson session/state_number storage/damaged_rows storage/damaged_trees \
     storage/open_identity storage/open_guard storage/open_files storage/group_commit_waiting storage/readers session/session_range storage/migrate \
@@ -20,10 +21,10 @@ LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open po
     storage/check_tampering storage/backup_at_once storage/backup storage/check program/seslite_habits \
     program/seslite_terminal program/seslite_write program/seslite_read program/seslite_pages \
     program/seslite_import program/seslite_import_bad program/seslite_import_large \
-    program/seslite_create program/seslite_append program/server_streams \
+    program/seslite_create program/seslite_append \
     program/seslite_html program/seslite_html_safe program/seslite_html_browser \
     postgres/proxy postgres/replica mysql/failover mysql/galera mysql/faults postgres/upgrade mysql/upgrade \
-    storage/upgrade_stopped storage/upgrade_beside program/seslite_upgrade storage/cells
+    storage/upgrade_stopped program/seslite_upgrade storage/cells
 
 # What takes longest: left out by `make test`, and run by `make test-all`. No test of an acknowledged event, an upgrade
 # or an error code is among these. README.md has their seconds.
