@@ -81,7 +81,7 @@ $(PROGRAMS)/test/%: $(B)/test/%.o $(TEST_SUPPORT) $(LIBRARY)
 # The code of the chapters, which are README files: all their fragments as one program, and the whole
 # programs. The packages for Python and Rust test their own. Without POSTGRES=1 the program for a server is
 # compiled, but not linked.
-CHAPTERS         := README.md $(filter-out tools/python/% tools/rust/%,\
+CHAPTERS         := README.md $(filter-out build/% tools/python/% tools/rust/%,\
     $(wildcard lib/README.md sql/README.md tools/README.md */*/README.md */*/*/README.md))
 CHAPTER_PROGRAMS := $(patsubst %.md,$(B)/test/chapters/%,$(shell grep -l '^.include <' $(CHAPTERS)))
 CHAPTER_OBJECTS  := $(addsuffix .o,$(B)/test/chapters/fragments $(CHAPTER_PROGRAMS))
