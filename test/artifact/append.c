@@ -317,6 +317,7 @@ TEST(the_retry_of_an_event_with_older_names_is_recognized)
 {
 #define OLDER(name) \
     "{'fileData':{'fileUri':'artifact://apps/app/users/user/sessions/session/artifacts/" name "','"
+    /* clang-format off */
     static const char stored[] =
         "{'id':'e1','timestamp':1,'invocationId':'i1','content':{'parts':[{'text':'look'},"
         OLDER("artifact_i1_0/versions/0") "mimeType':'image/png'}},"
@@ -324,6 +325,7 @@ TEST(the_retry_of_an_event_with_older_names_is_recognized)
         OLDER("a.png/versions/0") "displayName':'a.png'}},"
         OLDER("a.png/versions/1") "displayName':'a.png'}}]},"
         "'actions':{'artifactDelta':{'artifact_i1_0':0,'artifact_i1_1':0,'a.png':1}}}";
+    /* clang-format on */
     ses_artifacts *artifacts;
 
     must_create(fixture->store, &key, NULL);

@@ -34,12 +34,12 @@ static void make_old(struct place *place, const struct database *database, const
     "name)::pg_catalog.int8 FROM seslite.features WHERE pg_catalog.int8ne(needs, 1) AND "  \
     "pg_catalog.textne(name, 'search') LIMIT 1)"
 #define REFUSED "feature families"
-#define LATE_FORK                                                                                      \
-    "INSERT INTO seslite.sessions (shard, id, app_id, user_id, name, created_us, updated_us, active_30s, "      \
-    "version, last_seq, event_count, details, changed_us) SELECT shard, 6 * 4096 + shard, app_id, id, 'late', " \
-    "6, 6, 0, 0, 0, 0, 1, 6 FROM seslite.users; INSERT INTO seslite.session_details (shard, session_id, "       \
-    "parent_user, parent_session, parent_seq) SELECT shard, id, 'user', 'fork', 0 FROM seslite.sessions "       \
-    "WHERE name = 'late'"
+#define LATE_FORK                                                                              \
+    "INSERT INTO seslite.sessions (shard, id, app_id, user_id, name, created_us, updated_us, " \
+    "active_30s, version, last_seq, event_count, details, changed_us) SELECT shard, "          \
+    "6 * 4096 + shard, app_id, id, 'late', 6, 6, 0, 0, 0, 0, 1, 6 FROM seslite.users; "        \
+    "INSERT INTO seslite.session_details (shard, session_id, parent_user, parent_session, "    \
+    "parent_seq) SELECT shard, id, 'user', 'fork', 0 FROM seslite.sessions WHERE name = 'late'"
 #define WAITING "SELECT count(*) FROM pg_stat_activity WHERE datname = 'beside' AND wait_event_type = 'Lock'"
 
 #include "server/upgrade.h"

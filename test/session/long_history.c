@@ -212,8 +212,7 @@ TEST(many_messages_in_older_invocations_cost_no_more_than_others)
         if (seq % BATCH == 0)
             assert_ok(ses_append_batch_by_key(fixture->store, &key, texts, BATCH, NULL, NULL, &error));
     }
-    assert_ok(
-        ses_state_json_as_of_by_key(fixture->store, &key, LAST_TURN, &limited, &json, NULL, &error));
+    assert_ok(ses_state_json_as_of_by_key(fixture->store, &key, LAST_TURN, &limited, &json, NULL, &error));
     assert_string_equal(json, "{\"n\":3999}");
     ses_free(json);
 }
