@@ -11,8 +11,8 @@ CREATE TEMP TABLE seslite_guard (
 BEGIN IMMEDIATE;
 
 INSERT INTO temp.seslite_guard
-SELECT (SELECT application_id FROM pragma_application_id) = 1397052236
-   AND (SELECT user_version FROM pragma_user_version) = 2
+SELECT (SELECT application_id FROM temp.pragma_application_id) = 1397052236
+   AND (SELECT user_version FROM temp.pragma_user_version) = 2
    AND NOT EXISTS (SELECT 1 FROM features WHERE needs <> 1 AND name <> 'search');
 
 -- A program of an older version that has the file open would make forks without the number. It looks here

@@ -87,6 +87,19 @@ TEST(forks_get_the_number_of_their_family)
     free(path);
 }
 
+/* Tables that people have given names of SQLite's own tables, which the script reads. */
+TEST(names_of_sqlite_in_the_file_do_not_stop_an_upgrade)
+{
+    static const struct made sessions[] = {{1, 1, "alone", 1, NULL, NULL}};
+    char *path = support_path(fixture->folder, "old.db");
+
+    make_old(path, sessions, 1);
+    raw_exec(path, "CREATE TABLE pragma_application_id (id); CREATE TABLE pragma_user_version (version)");
+    open_and_close(path);
+    assert_query(path, "PRAGMA user_version", "3\n");
+    free(path);
+}
+
 TEST(receipts_count_forks_of_a_session_that_was_deleted_before)
 {
     static const struct made sessions[] = {

@@ -78,7 +78,7 @@ static bool is_plain_table(sqlite3 *db, const char *table)
 static bool has_column(sqlite3 *db, const char *table, const char *column, size_t len, char type[16])
 {
     static const char sql[] =
-        "SELECT type FROM pragma_table_xinfo(?1, 'main') WHERE hidden = 0 AND name = ?2";
+        "SELECT type FROM temp.pragma_table_xinfo(?1, 'main') WHERE hidden = 0 AND name = ?2";
     sqlite3_stmt *statement = NULL;
     bool has = false;
 
