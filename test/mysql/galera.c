@@ -279,6 +279,61 @@ GALERA_TEST(a_read_sees_events_acknowledged_by_another_node)
     ses_close(reads);
 }
 
+enum { PLENTY = 100000 };
+
+/* Rewinds a session of its own through the proxy, which cuts the connection after `left` bytes of answers.
+ * Returns how many bytes were left. */
+static long rewind_through(struct proxy *proxy, long left, ses_store *through, ses_store *direct,
+                           int *unknown)
+{
+    const ses_point before_two = {.size = sizeof before_two, .kind = SES_POINT_INVOCATION, .id = "two"};
+    char name[20];
+    const ses_key key = {"app", "user", name};
+    ses_error error;
+
+    snprintf(name, sizeof name, "lost-%ld", left);
+    must_create(direct, &key, NULL);
+    must_append_by_key(direct, &key, "{\"invocationId\":\"one\"}");
+    must_append_by_key(direct, &key, "{\"invocationId\":\"two\"}");
+    ses_session *session = must_get(through, &key);
+    atomic_store(&proxy->down_left, left);
+    const int code = ses_rewind(session, &before_two, NULL, NULL, &error);
+    left = atomic_exchange(&proxy->down_left, -1);
+    ses_session_close(session);
+    session = must_get(direct, &key);
+    const size_t count = ses_session_event_count(session);
+    ses_session_close(session);
+    if (code != SES_UNKNOWN)
+        assert_ok(code);
+    assert_true(count == 3 || (code == SES_UNKNOWN && count == 2));
+    *unknown += code == SES_UNKNOWN;
+    return left;
+}
+
+/* STALE would say that another writer had come between. */
+GALERA_TEST(a_commit_whose_answer_is_lost_is_not_made_again)
+{
+    struct proxy *proxy;
+    char port[12];
+    int unknown = 0;
+
+    need_galera(galera);
+    snprintf(port, sizeof port, "%d", galera->port);
+    assert_non_null(proxy = proxy_new(0));
+    assert_true(proxy_find_host(proxy, "127.0.0.1", port) && proxy_go(proxy));
+    snprintf(proxy->place, sizeof proxy->place, "mysql://seslite:secret@localhost/agents?socket=%s",
+             proxy->path);
+    ses_store *through = database_open(proxy->place, TIMEOUT);
+    ses_store *direct = open_node(galera, 0);
+    const long bytes = PLENTY - rewind_through(proxy, PLENTY, through, direct, &unknown);
+    for (long lost = 1; lost < 60; lost += 4)
+        (void)rewind_through(proxy, bytes - lost, through, direct, &unknown);
+    assert_true(unknown > 0);
+    ses_close(through);
+    ses_close(direct);
+    proxy_stop(proxy);
+}
+
 /* ----------------------------------------------------------------------------------------------- nodes */
 
 static int setup(void **state)

@@ -300,8 +300,7 @@ static const char *add(struct my *my, struct my_awaited awaited, const char *sql
     return rest;
 }
 
-/* False: the transaction has failed. */
-static bool is_ready(struct my *my, const char *name)
+bool ses__my_is_ready(struct my *my, const char *name)
 {
     if (my->sent) /* the end of the transaction before */
         take_all(my);
@@ -335,7 +334,7 @@ void ses__my_keep(struct my *my, const struct statement *source, enum kept *keep
 {
     const struct mysql_statement *statement = &ses__mysql_statements[ses__statement_slot(source)];
 
-    if (is_ready(my, statement->name))
+    if (ses__my_is_ready(my, statement->name))
         keep(my, statement, statement->text, keeps);
 }
 
@@ -347,7 +346,7 @@ void ses__my_collect(struct my *my, const struct statement *source, const struct
     const bool prepared = is_prepared(my, statement, values);
     const char *rest = my->base.writes && statement->locked ? statement->locked : statement->text;
 
-    if (!is_ready(my, statement->name))
+    if (!ses__my_is_ready(my, statement->name))
         return;
     if (prepared)
         keep(my, statement, statement->preparing, &my->kept[KEEPS_PREPARED + statement->prepared - 1]);

@@ -119,6 +119,8 @@ SESLITE_PRIVATE int64_t ses__my_number(const char *text);
 
 /* ---- batch.c */
 
+/* Takes the answers to what was sent. False: the transaction has failed, and will not take the statement. */
+SESLITE_PRIVATE bool ses__my_is_ready(struct my *my, const char *name);
 /* Collects a statement; a failure is that of the transaction. */
 SESLITE_PRIVATE void ses__my_collect(struct my *my, const struct statement *source,
                                      const struct value *values, enum my_kind kind, struct my_run *run);

@@ -27,8 +27,11 @@ void ses__my_begin(struct remote *remote)
 
 void ses__my_ask_commit(struct remote *remote)
 {
-    ses__my_collect(ses__my_of(&remote->db), STATEMENT_COMMIT, NULL, MY_CHANGES, NULL);
-    remote->ended = remote->code == SES_OK;
+    struct my *my = ses__my_of(&remote->db);
+
+    /* A cluster is sent the commit at once. If its answer is lost, the outcome is unknown. */
+    remote->ended = ses__my_is_ready(my, "commit");
+    ses__my_collect(my, STATEMENT_COMMIT, NULL, MY_CHANGES, NULL);
 }
 
 void ses__my_ask_same(struct remote *remote)
