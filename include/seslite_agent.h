@@ -226,8 +226,19 @@ SES_API const ses_compaction *ses_content_compaction(const ses_content *content)
  * The caller does what depends on the provider: who speaks in which role, and how responses are paired with
  * calls. A compaction without a start, an end or a content counts as an ordinary event.
  *
+ * A context can have a budget: max_bytes, max_tokens and max_turns of its options. It then holds whole
+ * turns, from the newest back to the one that no longer fits, in the same order as without a budget:
+ *
+ *  - A turn begins with an event by "user" that has content other than function responses, whatever its
+ *    invocation. Events before the first such event belong to the first turn. A turn that summaries replace
+ *    is none.
+ *  - Summaries stay, and so does the newest turn, whole, even if it alone is larger than the budget
+ *    (ses_left_out.over_budget): without it a model has nothing to answer.
+ *  - If a response stays, so does the event of its call, and if a call stays, so does the event of its latest
+ *    response, whatever turns these belong to. A call and its response have the same id.
+ *
  * A context is one snapshot of the log. It keeps what it has read, may outlive the handle and the store, and
- * does not change. All live events are read for it.
+ * does not change. All live events are read for it, with a budget too.
  */
 typedef struct ses_context ses_context;
 
@@ -243,8 +254,22 @@ typedef enum ses_context_flags {
      * response before its call. A summary replaces only events before its own, and comes after the last of
      * them; if none of them is left, after the last event that is earlier than its range.
      */
-    SES_CONTEXT_LOG_ORDER = 0x2
+    SES_CONTEXT_LOG_ORDER = 0x2,
+    /*
+     * Keeps the first turn as well, whatever the budget: the task, for example. No other turn takes its place
+     * if summaries replace it.
+     */
+    SES_CONTEXT_FIRST_TURN = 0x4
 } ses_context_flags;
+
+/*
+ * A callback that counts the tokens of a content, as ses_context_content gives it. The event and the content
+ * are borrowed during the callback. It sets `*tokens`, 0 or more, and returns 0. Or it returns any negative
+ * code, which fails the call, and may write a message into `error`, which is never NULL. Anything else is
+ * MISUSE. It must not use the handle.
+ */
+typedef int ses_token_counter(void *context, const ses_event *event, const char *content, size_t len,
+                              int64_t *tokens, ses_error *error);
 
 typedef struct ses_context_options {
     size_t size;
@@ -261,14 +286,26 @@ typedef struct ses_context_options {
      * of anything else are not followed, and events stay as they are.
      */
     int64_t inline_bytes;
+    /*
+     * The budget; 0 in each member: no limit. Summaries and a first turn that is kept are part of the bytes
+     * and the tokens. The contents are measured as they are stored, before inline_bytes puts artifacts back
+     * into them.
+     */
+    int64_t max_bytes;
+    int64_t max_tokens;       /* as `count` counts them */
+    ses_token_counter *count; /* NULL: a token is 4 bytes, and each content is rounded up */
+    void *count_context;
+    int64_t max_turns; /* besides a first turn that is kept */
 } ses_context_options;
 
 /*
  * Reads the context of a session as it is stored now, even if the handle lacks events. STALE: events were cut
  * since the handle was read, or the session was deleted and another has its name: refresh the handle.
- * INVALID: inline_bytes is negative. CORRUPT: the bytes of an artifact do not have its hash.
+ * INVALID: inline_bytes or a part of the budget is negative. CORRUPT: the bytes of an artifact do not have
+ * its hash.
  *
- * Codes: those of a read, INVALID, NOTFOUND; by a handle also STALE.
+ * Codes: those of a read, INVALID, NOTFOUND, and every code that the callback returns; by a handle also
+ * STALE.
  */
 SES_API int ses_context_open(ses_session *session, const ses_context_options *options, ses_context **context,
                              ses_error *error);
@@ -286,6 +323,16 @@ SES_API const ses_event *ses_context_event(const ses_context *context, size_t in
 /* Returns the content to send, as it is stored (but see ses_context_options.inline_bytes): that of the event,
  * or for a summary the `compactedContent`. The text is NULL if the event has no content, and past the end. */
 SES_API ses_text ses_context_content(const ses_context *context, size_t index);
+
+/* What a budget left out of a context, lent by it: never make or copy this struct. */
+typedef struct ses_left_out {
+    int64_t events;  /* that the context would otherwise hold */
+    int64_t turns;   /* with such events */
+    int over_budget; /* 1: what always stays is larger than max_bytes or max_tokens; otherwise 0 */
+} ses_left_out;
+
+/* Returns what the budget left out. Without a budget, all members are 0. */
+SES_API const ses_left_out *ses_context_left_out(const ses_context *context);
 
 /* ------------------------------------------------------------------------------------------ pending calls */
 

@@ -4,6 +4,7 @@
 
 #include "agent.h"
 #include "open.h"
+#include "random.h"
 
 /* ------------------------------------------------------------------------------------------ the vectors */
 
@@ -556,6 +557,101 @@ TEST(damaged_bodies_are_corrupt)
     }
 }
 
+/* ------------------------------------------------------------------------------------- places at random */
+
+/* An event at a time; a compaction if `to` is not 0. */
+struct timed {
+    int time, from, to;
+};
+
+enum { MOST_TIMED = 12 };
+
+static bool counts(const struct timed *events, int count, int at)
+{
+    const struct timed *own = &events[at];
+
+    for (int i = 0; i < count; i++) {
+        const struct timed *other = &events[i];
+        const bool is_equal = other->from == own->from && other->to == own->to;
+        if (i != at && other->to > 0 && other->from <= own->from && other->to >= own->to &&
+            (!is_equal || i > at))
+            return false;
+    }
+    return own->to > 0;
+}
+
+static bool is_replaced(const struct timed *events, int count, int at, bool in_log_order)
+{
+    for (int i = in_log_order ? at + 1 : 0; i < count; i++) {
+        if (counts(events, count, i) && events[at].time >= events[i].from && events[at].time <= events[i].to)
+            return true;
+    }
+    return false;
+}
+
+/* Twice the number of the event after which the summary comes. */
+static int order_of(const struct timed *events, int at, bool in_log_order)
+{
+    int earlier = 0;
+
+    if (events[at].to == 0 || !in_log_order)
+        return in_log_order ? 2 * at + 1 : events[at].to > 0 ? events[at].to : events[at].time;
+    for (int i = at - 1; i >= 0; i--) {
+        if (events[i].time >= events[at].from && events[i].time <= events[at].to)
+            return 2 * i + 2;
+        if (events[i].time < events[at].from && earlier == 0)
+            earlier = 2 * i + 2;
+    }
+    return earlier;
+}
+
+/* The ids as context_ids has them. */
+static const char *expected_ids(const struct timed *events, int count, bool in_log_order)
+{
+    static char text[1000];
+    bool is_compacted = in_log_order;
+    size_t len = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < count; i++)
+        is_compacted = is_compacted || events[i].to > 0;
+    for (int order = 0; order < 2 * MOST_TIMED + 10; order++) {
+        for (int i = 0; i < count; i++) {
+            const bool is_there =
+                events[i].to > 0 ? counts(events, count, i) : !is_replaced(events, count, i, in_log_order);
+            if (is_there && (is_compacted ? order_of(events, i, in_log_order) : i) == order)
+                len += (size_t)snprintf(text + len, sizeof text - len, events[i].to > 0 ? " [%d]" : " %d", i);
+        }
+    }
+    return text;
+}
+
+TEST(random_places)
+{
+    static const char *const none[] = {NULL};
+    uint64_t seed = 7;
+
+    for (int round = 0; round < 300; round++) {
+        const int count = 1 + (int)random_below(&seed, MOST_TIMED);
+        struct timed events[MOST_TIMED];
+        create_log(fixture, none);
+        for (int i = 0; i < count; i++) {
+            char event[200];
+            events[i] = (struct timed){.time = 1 + (int)random_below(&seed, 20)};
+            snprintf(event, sizeof event, "{'id':'%d','timestamp':%d}", i, events[i].time);
+            if (random_below(&seed, 3) == 0) {
+                events[i].from = 1 + (int)random_below(&seed, 18);
+                events[i].to = events[i].from + (int)random_below(&seed, 5);
+                snprintf(event, sizeof event, "{'id':'%d','timestamp':%d," SUMMARY("%d", "%d") "}", i,
+                         events[i].time, events[i].from, events[i].to);
+            }
+            must_append_by_key(fixture->store, &agent_key, Q(event));
+        }
+        assert_string_equal(context_ids(fixture, 0), expected_ids(events, count, false));
+        assert_string_equal(context_ids(fixture, SES_CONTEXT_LOG_ORDER), expected_ids(events, count, true));
+    }
+}
+
 /* Thousands of compactions over thousands of calls of one id: were anything done for each with each, it would
  * not end. */
 TEST(a_long_log)
@@ -577,7 +673,9 @@ TEST(a_long_log)
         events[i] = (ses_text){Q(event), SES_NUL};
     }
     assert_ok(ses_append_batch_by_key(fixture->store, &agent_key, events, MANY, NULL, NULL, &error));
-    ses_context *context = open_context(fixture->store, &agent_key, SES_CONTEXT_VISIBLE);
-    assert_int_equal(ses_context_count(context), MANY / 4 + 2);
-    ses_context_close(context);
+    for (unsigned order = 0; order <= SES_CONTEXT_LOG_ORDER; order += SES_CONTEXT_LOG_ORDER) {
+        ses_context *context = open_context(fixture->store, &agent_key, SES_CONTEXT_VISIBLE | order);
+        assert_int_equal(ses_context_count(context), MANY / 4 + 2);
+        ses_context_close(context);
+    }
 }

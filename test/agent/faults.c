@@ -280,6 +280,19 @@ static int step_context(struct scene *scene, ses_error *error)
     return code;
 }
 
+static int step_context_budget(struct scene *scene, ses_error *error)
+{
+    const ses_context_options budget = {
+        .size = sizeof budget, .flags = SES_CONTEXT_FIRST_TURN | SES_CONTEXT_LOG_ORDER, .max_bytes = 1};
+    ses_context *context = NULL;
+    int code = ses_context_open_by_key(scene->store, &log_key, &budget, &context, error);
+    assert_true((context != NULL) == (code == SES_OK));
+    if (context)
+        assert_true(ses_context_left_out(context)->over_budget);
+    ses_context_close(context);
+    return code;
+}
+
 /* Long enough for the buffer to grow several times. */
 static int step_context_inline(struct scene *scene, ses_error *error)
 {
@@ -521,6 +534,7 @@ static const struct named_step steps[] = {
     STEP(output_delta),
     STEP(content),
     STEP(context),
+    STEP(context_budget),
     STEP(context_inline),
     STEP(pending),
     STEP(pending_on_handle),

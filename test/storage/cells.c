@@ -6,6 +6,7 @@
  * cells.
  */
 #include "session/lines_text.h"
+#include "seslite_agent.h"
 #include "seslite_artifact.h"
 #include "seslite_erase.h"
 #include "seslite_search.h"
@@ -222,8 +223,31 @@ static void assert_attributes(const struct cells *cells, ses_store *store, const
     ses_session_close(session);
 }
 
+/* A context of one turn is the end of the whole context. */
+static void assert_context(ses_store *store)
+{
+    const ses_context_options turn = {.size = sizeof turn, .max_turns = 1};
+    ses_context *whole = NULL;
+    ses_context *last = NULL;
+    ses_error error;
+
+    assert_ok(ses_context_open_by_key(store, &full, NULL, &whole, &error));
+    assert_ok(ses_context_open_by_key(store, &full, &turn, &last, &error));
+    const size_t left_out = (size_t)ses_context_left_out(last)->events;
+    assert_int_equal(ses_context_count(whole), left_out + ses_context_count(last));
+    assert_in_range(ses_context_count(last), 1, 3);
+    for (size_t i = 0; i < ses_context_count(last); i++) {
+        const ses_event *event = ses_context_event(last, i);
+        assert_string_equal(event->id, ses_context_event(whole, left_out + i)->id);
+        assert_int_equal(strcmp(event->author, "user") == 0, i == 0);
+    }
+    ses_context_close(last);
+    ses_context_close(whole);
+}
+
 static void assert_session(const struct cells *cells, struct side *side)
 {
+    assert_context(side->store);
     assert_attributes(cells, side->store, &full);
     assert_int_equal(versions_of(side->store, &full), cells->versions);
     assert_lease(side);

@@ -1,4 +1,6 @@
 /* The part of a session's log that a model is sent. */
+#include <string.h>
+
 #include "agent/context/context.h"
 
 #include "agent/tracked.h"
@@ -18,6 +20,7 @@ struct ses_context {
     const ses_allocator *allocator;
     struct context_item *items;
     size_t count;
+    ses_left_out left_out;
 };
 
 /* ----------------------------------------------------------------------------------------------- the log */
@@ -30,6 +33,9 @@ static int add_context_event(struct context_work *work, const ses_event *event,
     *own = (struct context_event){.event = event,
                                   .content = stored->content,
                                   .compaction = stored->compaction,
+                                  .begins_turn = strcmp(event->author, "user") == 0 &&
+                                                 stored->part_count > stored->response_count &&
+                                                 !ses__compacts(&stored->compaction),
                                   .first_function = work->function_count};
     if (!ses__memory_grow(work->arena.allocator, &work->functions, &work->function_capacity,
                           work->function_count + stored->function_count, sizeof *work->functions))
@@ -41,6 +47,7 @@ static int add_context_event(struct context_work *work, const ses_event *event,
                 (struct context_function){work->event_count, function->id, function->is_response, NULL};
     }
     own->function_count = work->function_count - own->first_function;
+    work->first_turn += !own->begins_turn && work->first_turn == work->event_count;
     work->event_count++;
     return SES_OK;
 }
@@ -91,15 +98,30 @@ static int keep_places(ses_context *context, const struct context_work *work, se
     return SES_OK;
 }
 
-static int work_out(ses_context *context, struct hash_seed seed, unsigned flags, const struct limits *limits,
-                    ses_error *error)
+static bool has_budget(const ses_context_options *options)
 {
-    struct context_work work = {.in_log_order = (flags & SES_CONTEXT_LOG_ORDER) != 0};
+    return options->max_bytes > 0 || options->max_tokens > 0 || options->max_turns > 0;
+}
+
+static int work_out(ses_context *context, struct hash_seed seed, const ses_context_options *options,
+                    const struct limits *limits, ses_error *error)
+{
+    const struct context_budget budget = {options, limits, ses_session_id(context->session)};
+    const bool visible_only = (options->flags & SES_CONTEXT_VISIBLE) != 0;
+    const bool fits = has_budget(options);
+    struct context_work work = {.in_log_order = (options->flags & SES_CONTEXT_LOG_ORDER) != 0};
 
     ses__arena_init(&work.arena, context->allocator);
-    int code = read_live_events(&work, context->session, (flags & SES_CONTEXT_VISIBLE) != 0, limits, error);
-    if (code == SES_OK && !(ses__context_compact(&work) && ses__context_recall(&work, seed)))
+    int code = read_live_events(&work, context->session, visible_only, limits, error);
+    if (code == SES_OK && !ses__context_compact(&work))
         code = ses__error_nomem(error);
+    const bool pairs = (work.compacts || fits) && work.function_count > 0;
+    if (code == SES_OK && pairs && !ses__context_find_exchanges(&work, seed))
+        code = ses__error_nomem(error);
+    if (code == SES_OK && pairs && work.compacts && !ses__context_recall(&work))
+        code = ses__error_nomem(error);
+    if (code == SES_OK && fits)
+        code = ses__context_fit(&work, &budget, &context->left_out, error);
     if (code == SES_OK)
         code = keep_places(context, &work, error);
     ses__memory_free(context->allocator, work.functions);
@@ -144,6 +166,22 @@ static int inline_artifacts(ses_context *context, ses_store *store, const ses_ke
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
+static int take_context_options(ses_context_options *options, const ses_context_options *given,
+                                ses_error *error)
+{
+    const int code = ses__take_flagged(options, sizeof *options, given,
+                                       SES_CONTEXT_VISIBLE | SES_CONTEXT_LOG_ORDER | SES_CONTEXT_FIRST_TURN,
+                                       "context options", error);
+    const char *const negative = code != SES_OK              ? NULL
+                                 : options->inline_bytes < 0 ? "inline_bytes"
+                                 : options->max_bytes < 0    ? "max_bytes"
+                                 : options->max_tokens < 0   ? "max_tokens"
+                                 : options->max_turns < 0    ? "max_turns"
+                                                             : NULL;
+
+    return negative ? ses__error_set(error, SES_INVALID, "context options: %s is negative", negative) : code;
+}
+
 static int make_context(ses_store *store, const ses_key *key, const ses_session *handle,
                         const ses_context_options *given, ses_context **context, ses_error *error)
 {
@@ -153,11 +191,8 @@ static int make_context(ses_store *store, const ses_key *key, const ses_session 
     ses_context_options options;
     ses_context *fresh = NULL;
     ses_session *read = NULL;
-    int code = ses__take_flagged(&options, sizeof options, given, SES_CONTEXT_VISIBLE | SES_CONTEXT_LOG_ORDER,
-                                 "context options", error);
+    int code = take_context_options(&options, given, error);
 
-    if (code == SES_OK && options.inline_bytes < 0)
-        code = ses__error_set(error, SES_INVALID, "context options: inline_bytes is negative");
     const struct limits limits = ses__limits(store, options.timeout_ms, options.cancel);
     get.timeout_ms = options.timeout_ms;
     get.cancel = options.cancel;
@@ -175,7 +210,7 @@ static int make_context(ses_store *store, const ses_key *key, const ses_session 
     }
     fresh->session = read;
     fresh->allocator = allocator;
-    code = work_out(fresh, ses__store_seed(store), options.flags, &limits, error);
+    code = work_out(fresh, ses__store_seed(store), &options, &limits, error);
     if (code == SES_OK)
         code = inline_artifacts(fresh, store, key, options.inline_bytes, &limits, error);
     if (code == SES_OK)
@@ -241,4 +276,9 @@ const ses_event *ses_context_event(const ses_context *context, size_t index)
 ses_text ses_context_content(const ses_context *context, size_t index)
 {
     return index < context->count ? context->items[index].content : (ses_text){NULL, 0};
+}
+
+const ses_left_out *ses_context_left_out(const ses_context *context)
+{
+    return &context->left_out;
 }

@@ -17,7 +17,10 @@ struct context_event {
     struct compaction compaction; /* its content replaces the events that it compacts */
     size_t first_function;
     size_t function_count;
-    bool is_there; /* in the context itself, not only in a summary */
+    bool is_there;    /* in the context itself, not only in a summary */
+    bool is_recalled; /* there, although a summary covers it */
+    bool begins_turn;
+    bool is_chosen; /* the budget has room for it */
 };
 
 /* The calls of one id in one event, and their responses. */
@@ -48,6 +51,7 @@ struct context_work {
     struct arena arena;
     struct context_event *events; /* in the order of the log */
     size_t event_count;
+    size_t first_turn; /* the first event that begins a turn; if there is none, the number of events */
     struct context_function *functions;
     size_t function_count;
     size_t function_capacity;
@@ -69,8 +73,23 @@ SESLITE_PRIVATE int ses__event_is_visible(const ses_event *event, const struct s
 /* Fills the places: summaries replace the events that they cover. False: out of memory. */
 SESLITE_PRIVATE bool ses__context_compact(struct context_work *work);
 
-/* Adds to the places the calls that a summary covers without their response, and the responses to the other
- * calls of the same events. The seed is the store's. False: out of memory. */
-SESLITE_PRIVATE bool ses__context_recall(struct context_work *work, struct hash_seed seed);
+/* Finds the calls that responses belong to. The seed is the store's. False: out of memory. */
+SESLITE_PRIVATE bool ses__context_find_exchanges(struct context_work *work, struct hash_seed seed);
+
+/* Adds to the places the calls that are not there, but their response is, and the responses to the other
+ * calls of the same events. False: out of memory. */
+SESLITE_PRIVATE bool ses__context_recall(struct context_work *work);
+
+/* ---- budget.c */
+
+struct context_budget {
+    const ses_context_options *options;
+    const struct limits *limits;
+    const char *name; /* the session, for messages */
+};
+
+/* Removes from the places what is beyond the budget. */
+SESLITE_PRIVATE int ses__context_fit(struct context_work *work, const struct context_budget *budget,
+                                     ses_left_out *left, ses_error *error);
 
 #endif

@@ -124,7 +124,7 @@ static void note_answer(const struct context_work *work, struct calls *calls,
 }
 
 /* Within an event, calls come before responses. */
-static bool find_exchanges(struct context_work *work, struct hash_seed seed)
+bool ses__context_find_exchanges(struct context_work *work, struct hash_seed seed)
 {
     struct calls calls = {.allocator = work->arena.allocator, .seed = seed};
     bool ok = true;
@@ -150,9 +150,11 @@ static void come_back(struct context_work *work, size_t event)
 {
     struct context_event *own = &work->events[event];
 
-    if (!own->is_there)
-        work->places[work->place_count++] = (struct context_place){.event = event};
+    if (own->is_there)
+        return;
+    work->places[work->place_count++] = (struct context_place){.event = event};
     own->is_there = true;
+    own->is_recalled = true;
 }
 
 /* Brings back the whole event of a call, and the responses to its other calls, which would otherwise look
@@ -170,15 +172,13 @@ static void bring_back_call(struct context_work *work, size_t event)
     }
 }
 
-bool ses__context_recall(struct context_work *work, struct hash_seed seed)
+bool ses__context_recall(struct context_work *work)
 {
     const struct context_place *before = work->places;
     const size_t count = work->place_count;
 
-    if (!work->compacts || work->function_count == 0)
-        return true;
     work->places = ses__arena_new(&work->arena, (count + work->event_count) * sizeof *work->places);
-    if (!work->places || !find_exchanges(work, seed))
+    if (!work->places)
         return false;
     work->place_count = 0;
     for (size_t i = 0; i < count; i++) {
