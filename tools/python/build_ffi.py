@@ -78,6 +78,7 @@ extern "Python" {
     int ses_py_problem(void *, const ses_problem *);
     int ses_py_zone(void *, int64_t);
     int ses_py_answer(void *, const ses_function *, const ses_event *, int, char **, size_t *, ses_error *);
+    int ses_py_count(void *, const ses_event *, const char *, size_t, int64_t *, ses_error *);
     int ses_py_artifact(void *, const char *, char **, size_t *, ses_error *);
     int ses_py_find(void *, const char *, size_t, size_t, size_t *, size_t *, ses_error *);
     int64_t ses_py_clock(void *);

@@ -108,6 +108,43 @@ def test_a_context_keeps_the_order_of_the_log(store, session):
     assert [each.event.id for each in seslite.read_context(session, log_order=True)] == ["sum", "new", "late"]
 
 
+def test_a_context_fits_a_budget(store, session):
+    for name, author in (("a", "user"), ("b", "agent"), ("c", "user"), ("d", "agent"), ("e", "user")):
+        session.append({"id": name, "author": author, "content": {"parts": [{"text": f"of {name}"}]}})
+
+    def read(**budget):
+        context = seslite.read_context((store, KEY), **budget)
+        return "".join(each.event.id for each in context), tuple(context.left_out)
+
+    size = len(seslite.read_context(session)[0].content)
+    assert read() == ("abcde", (0, 0, False))
+    assert read(max_bytes=3 * size) == ("cde", (2, 1, False))
+    assert read(max_bytes=1) == ("e", (4, 2, True))
+    assert read(max_turns=1, first_turn=True) == ("abe", (2, 1, False))
+    counted = []
+
+    def count(each):
+        counted.append((each.event.id, each.content))
+        return 10
+
+    assert read(max_tokens=39, count=count) == ("cde", (2, 1, False))
+    assert counted[0] == ("e", b'{"parts":[{"text":"of e"}]}')
+    assert read(max_tokens=2 * size) == ("abcde", (0, 0, False))
+    with pytest.raises(seslite.InvalidError):
+        read(max_turns=-1)
+
+
+def test_a_counter_of_tokens_that_fails(session):
+    session.append({"author": "user", "content": {"parts": [{"text": "hi"}]}})
+    for count, error in (
+        (lambda _each: {}["model"], KeyError),
+        (lambda _each: "many", TypeError),
+        (lambda _each: -1, seslite.MisuseError),
+    ):
+        with pytest.raises(error):
+            seslite.read_context(session, max_tokens=1, count=count)
+
+
 def test_a_builder_appends_its_event_once(store, session):
     builder = seslite.Builder(store, "user", "i1").text("hi")
     first = builder.append(session, title="Greeting", labels={"a": "1"})

@@ -297,28 +297,86 @@ def _opened(
     return made[0]
 
 
+class LeftOut(NamedTuple):
+    """What the budget of a context left out: events, and turns with such events. `over_budget`: what always
+    stays is larger than the budget."""
+
+    events: int
+    turns: int
+    over_budget: bool
+
+
+class Context(list[ContextEvent]):
+    """The part of a session's log that a model should be sent."""
+
+    left_out: LeftOut
+
+
+TokenCounter = Callable[[ContextEvent], int]
+
+
+@ffi.def_extern(error=lib.SES_MISUSE)
+def ses_py_count(context: Any, event: Any, content: Any, size: int, tokens: Any, _error: Any) -> int:
+    caught, counter = ffi.from_handle(context)
+
+    def count() -> int:
+        tokens[0] = counter(ContextEvent(event_of(event), ffi.unpack(content, size)))
+        return 0
+
+    code = caught.run(count)
+    return lib.SES_MISUSE if code is None else code
+
+
 def read_context(
     source: Session | tuple[Store, KeyLike],
     *,
     visible: bool = False,
     log_order: bool = False,
     inline_bytes: int = 0,
-) -> list[ContextEvent]:
+    max_bytes: int = 0,
+    max_tokens: int = 0,
+    max_turns: int = 0,
+    count: TokenCounter | None = None,
+    first_turn: bool = False,
+) -> Context:
     """The part of a session's log that a model should be sent, in the order in which to send it: live events,
     with compactions in place of what they cover. `visible` leaves out events of which a model sees nothing.
     `log_order` keeps the order of the log where there are compactions, which is otherwise by time. Up to
     `inline_bytes` of artifacts are put back into the contents, those of the newest events first; see
-    `offload_bytes` of Session.append."""
-    flags = (lib.SES_CONTEXT_VISIBLE if visible else 0) | (lib.SES_CONTEXT_LOG_ORDER if log_order else 0)
-    options = _ffi.struct("ses_context_options", flags=flags, inline_bytes=inline_bytes)
-    opened = _opened(source, lib.ses_context_open, lib.ses_context_open_by_key, "ses_context **", options)
+    `offload_bytes` of Session.append.
+
+    With `max_bytes`, `max_tokens` or `max_turns`, the context holds whole turns, from the newest back to the
+    one that no longer fits. The newest turn and all summaries stay, and calls and their responses stay
+    together. With `first_turn` the first turn stays, too. `count` counts the tokens of the content of an
+    event, and must not use the session; without it, four bytes are a token."""
+    flags = (
+        (lib.SES_CONTEXT_VISIBLE if visible else 0)
+        | (lib.SES_CONTEXT_LOG_ORDER if log_order else 0)
+        | (lib.SES_CONTEXT_FIRST_TURN if first_turn else 0)
+    )
+    with Caught() as caught:
+        handle = ffi.new_handle((caught, count))
+        options = _ffi.struct(
+            "ses_context_options",
+            flags=flags,
+            inline_bytes=inline_bytes,
+            max_bytes=max_bytes,
+            max_tokens=max_tokens,
+            count=lib.ses_py_count if count else NULL,
+            count_context=handle,
+            max_turns=max_turns,
+        )
+        opened = _opened(source, lib.ses_context_open, lib.ses_context_open_by_key, "ses_context **", options)
     context = ffi.gc(opened, lib.ses_context_close)
-    return [
+    made = Context(
         ContextEvent(
             event_of(lib.ses_context_event(context, at)), _ffi.span(lib.ses_context_content(context, at))
         )
         for at in range(lib.ses_context_count(context))
-    ]
+    )
+    left = lib.ses_context_left_out(context)
+    made.left_out = LeftOut(left.events, left.turns, bool(left.over_budget))
+    return made
 
 
 class PendingCall(NamedTuple):
