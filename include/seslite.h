@@ -1067,7 +1067,8 @@ typedef enum ses_order {
 
 /* Flags of ses_list_options. */
 typedef enum ses_list_flags {
-    SES_LIST_NO_STATE = 0x1 /* without state: ses_state_* show no keys, and nothing is read for them */
+    SES_LIST_NO_STATE = 0x1, /* without state: ses_state_* show no keys, and nothing is read for them */
+    SES_LIST_PREVIEW = 0x2   /* with what ses_page_preview shows of each session */
 } ses_list_flags;
 
 /* Selects the sessions that match every member that is set. A NULL member matches all sessions. */
@@ -1089,6 +1090,7 @@ typedef struct ses_list_options {
     const ses_filter *filter; /* NULL: all sessions */
     int64_t timeout_ms;       /* as in ses_call_options */
     ses_cancel *cancel;       /* as in ses_call_options */
+    size_t preview_bytes;     /* the most bytes of a text in a preview; 0: 200; at most 4,096 */
 } ses_list_options;
 
 /* A page of a list of sessions. */
@@ -1125,6 +1127,26 @@ SES_API const ses_session *ses_page_session(const ses_page *page, size_t index);
 /* Returns the time at which a session of the page was last written to, by the store's clock, in microseconds
  * since 1970: SES_ORDER_CHANGED sorts by it. Returns 0 past the end. */
 SES_API int64_t ses_page_changed_us(const ses_page *page, size_t index);
+/*
+ * A preview shows what a conversation is about, as it is stored at the moment of the list. Nothing is kept
+ * for it, so a rewind, cut or redaction before the list shows in it. Only live events count. The text of an
+ * event is that of all parts of its content that are not thoughts, cut between characters after
+ * `preview_bytes`, with a NUL after it; in `text` it is NULL if there is none. A lone surrogate is shown as
+ * U+FFFD. Later versions append members, so never make or copy this struct.
+ *
+ * The preview looks at the newest live events, back to the first that has a text, and at most 8 of them.
+ */
+typedef struct ses_preview {
+    ses_text last;           /* the newest text among these events */
+    const char *last_author; /* of its event; NULL: there is no such text */
+    int64_t last_seq;        /* the number of its event; 0: there is no such text */
+    size_t pending_calls;    /* the function calls of these events that have no response after them */
+    ses_text first; /* of a session without a title: the first text of the user, if it is in one of the
+                              * first 8 live events */
+} ses_preview;
+/* Returns the preview of a session, borrowed until the page is closed. NULL: the list was made without
+ * SES_LIST_PREVIEW, or the index is past the end. CORRUPT for an event that cannot be read is the list's. */
+SES_API const ses_preview *ses_page_preview(const ses_page *page, size_t index);
 /* Returns the token of the next page, or NULL if this is the last page. It is borrowed until this page is
  * closed. */
 SES_API const char *ses_page_token(const ses_page *page);

@@ -159,7 +159,7 @@ static void faults_play_reads(struct faults *faults, ses_store *store)
 
 static void faults_use_lists(struct faults *faults, ses_store *store)
 {
-    ses_list_options options = {.size = sizeof options, .limit = 1};
+    ses_list_options options = {.size = sizeof options, .limit = 1, .flags = SES_LIST_PREVIEW};
     ses_page *first = NULL;
     ses_page *second = NULL;
     ses_error error;

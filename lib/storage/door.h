@@ -257,7 +257,8 @@ struct list_op {
     const char *user; /* NULL: all */
     struct list_filter filter;
     bool no_state;
-    int order; /* SES_ORDER_* */
+    size_t preview_bytes; /* the most of a text; 0: no previews */
+    int order;            /* SES_ORDER_* */
     size_t limit;
     bool from_start; /* else after `after` */
     struct list_place after;
@@ -267,7 +268,8 @@ struct list_op {
     struct listed *items;
     size_t count;
     size_t capacity;
-    bool more; /* there are sessions after the last */
+    bool more;             /* there are sessions after the last */
+    ses_preview *previews; /* one each item, in the arena; NULL: none */
 };
 SESLITE_PRIVATE int ses__door_list(struct storage *storage, struct list_op *op, ses_error *error);
 

@@ -166,7 +166,7 @@ TEST_OF(lists_setup, sessions_show_title_labels_and_state)
 TEST_OF(lists_setup, lists_without_state)
 {
     const ses_list_options options = {.size = sizeof options, .flags = SES_LIST_NO_STATE, .limit = 3};
-    const ses_list_options wrong = {.size = sizeof wrong, .flags = 2};
+    const ses_list_options wrong = {.size = sizeof wrong, .flags = 0x400};
     const char *json = NULL;
     ses_page *page = NULL;
 

@@ -163,8 +163,11 @@ static inline int list_to_end(struct rows_test *test, const char *user, int orde
     int pages = 0;
 
     do {
-        const ses_list_options options = {
-            .size = sizeof options, .order = order, .limit = limit, .token = token[0] ? token : NULL};
+        const ses_list_options options = {.size = sizeof options,
+                                          .order = order,
+                                          .limit = limit,
+                                          .token = token[0] ? token : NULL,
+                                          .flags = SES_LIST_PREVIEW};
         ses_page *page = NULL;
         code = ses_list(test->store, "app", user, &options, &page, error);
         const char *next = page ? ses_page_token(page) : NULL;

@@ -8,6 +8,7 @@
 void ses__stored_event_init(struct stored_event *event, struct arena *arena)
 {
     *event = (struct stored_event){.arena = arena};
+    ses__buffer_init(&event->text, arena->allocator);
 }
 
 void ses__stored_event_free(struct stored_event *event)
@@ -15,6 +16,7 @@ void ses__stored_event_free(struct stored_event *event)
     const ses_allocator *allocator = event->arena->allocator;
     ses__delta_free(&event->delta, allocator);
     ses__memory_free(allocator, event->functions);
+    ses__buffer_free(&event->text);
 }
 
 /* ------------------------------------------------------------------------------------------- functions */
@@ -65,12 +67,35 @@ static const struct json_object stored_part_fields = {
                 {"functionResponse", "function_response", JSON_MAY_BE(JSON_OBJECT), stored_response, NULL}),
 };
 
+static int read_part_text(void *into, const struct json_found *found, ses_error *error)
+{
+    return ses__json_take_text(found, found->reader->arena, into, error);
+}
+
+static const struct json_object shown_part_fields = {
+    "the event",
+    "content.parts[].",
+    JSON_FIELDS({"functionCall", "function_call", JSON_MAY_BE(JSON_OBJECT), stored_call, NULL},
+                {"functionResponse", "function_response", JSON_MAY_BE(JSON_OBJECT), stored_response, NULL},
+                {"text", NULL, JSON_MAY_BE(JSON_STRING) | JSON_INTO(struct stored_event, part_text),
+                 read_part_text, NULL},
+                {"thought", NULL, JSON_MAY_BE(JSON_BOOL) | JSON_INTO(struct stored_event, is_thought),
+                 ses__json_read_bool, NULL}),
+};
+
 static int read_stored_part(void *into, const struct json_found *found, ses_error *error)
 {
     struct stored_event *event = into;
     const size_t before = event->function_count;
-    int code = ses__json_take_object(found, &stored_part_fields, event, error);
+    const bool shows = (event->wanted & STORED_TEXT) != 0;
 
+    event->part_text = (struct span){NULL, 0};
+    event->is_thought = false;
+    int code = ses__json_take_object(found, shows ? &shown_part_fields : &stored_part_fields, event, error);
+    if (event->part_text.len > 0 && !event->is_thought)
+        ses__buffer_add(&event->text, event->part_text.ptr, event->part_text.len);
+    if (code == SES_OK && event->text.failed)
+        code = ses__error_nomem(error);
     event->part_count++;
     if (event->function_count > before && event->functions[event->function_count - 1].is_response)
         event->response_count++;
@@ -99,7 +124,7 @@ static int stored_content(void *into, const struct json_found *found, ses_error 
         return ses__json_pass(found, error);
     int code = ses__json_take_object(found, &stored_content_fields, event, error);
     event->content = ses__json_taken(found);
-    return code;
+    return code == SES_OK && event->wanted == (STORED_CONTENT | STORED_TEXT) ? ENOUGH : code;
 }
 
 /* ------------------------------------------------------------------------------------------------ actions */
@@ -169,7 +194,7 @@ static int stored_actions(void *into, const struct json_found *found, ses_error 
 {
     const struct stored_event *event = into;
 
-    if (event->wanted == STORED_CONTENT)
+    if (!(event->wanted & (STORED_DELTA | STORED_COMPACTION)))
         return ses__json_pass(found, error);
     int code = ses__json_take_object(found, &stored_actions_fields, into, error);
     return code == SES_OK && event->wanted == STORED_DELTA ? ENOUGH : code;
@@ -195,9 +220,11 @@ int ses__stored_event_read(struct stored_event *event, const struct event_row *r
     event->content = (struct span){NULL, 0};
     event->part_count = 0;
     event->response_count = 0;
+    ses__buffer_cut(&event->text, 0);
     event->compaction = (struct compaction){.content = {NULL, 0}};
     event->wanted = wanted;
     reader.lenient = true;
+    reader.shows = (wanted & STORED_TEXT) != 0;
     reader.max_depth += JSON_AROUND;
     reader.arena = event->arena;
     if (code == SES_OK)

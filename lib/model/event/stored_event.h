@@ -47,13 +47,17 @@ struct stored_event {
     struct span content;   /* as it is in the body; without text: none */
     size_t part_count;     /* the parts of the content; 0: none */
     size_t response_count; /* those parts that are function responses and nothing else */
+    struct buffer text;    /* the texts of the parts that are no thoughts, one after the other */
+    struct span part_text; /* of the part being read, and whether that is a thought */
+    bool is_thought;
     struct compaction compaction;
 };
 
 enum stored_parts {
-    STORED_DELTA = 0x1,     /* actions.stateDelta */
-    STORED_CONTENT = 0x2,   /* content.parts */
-    STORED_COMPACTION = 0x4 /* actions.compaction */
+    STORED_DELTA = 0x1,      /* actions.stateDelta */
+    STORED_CONTENT = 0x2,    /* content.parts */
+    STORED_COMPACTION = 0x4, /* actions.compaction */
+    STORED_TEXT = 0x8        /* with STORED_CONTENT: the texts of the parts, to be shown */
 };
 
 /* Can be used for several reads: each forgets the one before, except what is in the arena. Must be freed. */

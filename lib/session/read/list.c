@@ -8,13 +8,14 @@
 #include "session/session.h"
 #include "session/token.h"
 
-enum { LIST_DEFAULT = 100, LIST_MAX = 10000 };
+enum { LIST_DEFAULT = 100, LIST_MAX = 10000, PREVIEW_DEFAULT = 200, PREVIEW_MAX = 4096 };
 
 struct ses_page {
     ses_store *store;
     struct arena arena;
     ses_session **sessions;
     size_t count;
+    const ses_preview *previews; /* one each session, in the arena; NULL: none */
     char *token;
 };
 
@@ -85,6 +86,7 @@ static int read_into_page(ses_page *page, struct list_op *op, const char *token,
     code = ses__door_list(page->store->storage, op, error);
     if (code == SES_OK)
         code = adopt_all(page, op, error);
+    page->previews = op->previews;
     ses__list_op_free(op, &page->store->allocator);
     if (code != SES_OK || !op->more)
         return code;
@@ -113,12 +115,16 @@ static int list_sessions(ses_store *store, struct list_op *op, const ses_list_op
     if (code == SES_OK && options.limit > LIST_MAX)
         code = ses__error_set(error, SES_INVALID, "list options: limit is more than %d", LIST_MAX);
     if (code == SES_OK)
-        code = ses__check_flags(options.flags, SES_LIST_NO_STATE, "list options", error);
+        code = ses__check_flags(options.flags, SES_LIST_NO_STATE | SES_LIST_PREVIEW, "list options", error);
+    if (code == SES_OK && options.preview_bytes > PREVIEW_MAX)
+        code = ses__error_set(error, SES_INVALID, "list options: preview_bytes is more than %d", PREVIEW_MAX);
     if (code == SES_OK)
         code = ses__filter_take(options.filter, op->user, &op->filter, error);
     if (code != SES_OK)
         return code;
     op->no_state = (options.flags & SES_LIST_NO_STATE) != 0;
+    if (options.flags & SES_LIST_PREVIEW)
+        op->preview_bytes = options.preview_bytes ? options.preview_bytes : PREVIEW_DEFAULT;
     op->order = options.order;
     op->limit = options.limit ? options.limit : LIST_DEFAULT;
     op->from_start = options.token == NULL;
@@ -159,6 +165,11 @@ const ses_session *ses_page_session(const ses_page *page, size_t index)
 int64_t ses_page_changed_us(const ses_page *page, size_t index)
 {
     return index < page->count ? page->sessions[index]->snapshot.row.changed_us : 0;
+}
+
+const ses_preview *ses_page_preview(const ses_page *page, size_t index)
+{
+    return page->previews && index < page->count ? &page->previews[index] : NULL;
 }
 
 const char *ses_page_token(const ses_page *page)

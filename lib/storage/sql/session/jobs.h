@@ -86,6 +86,9 @@ static inline int ses__stale_at(const struct session_row *row, ses_error *error,
     return code;
 }
 
+/* Makes the previews of a page that is complete otherwise. */
+SESLITE_PRIVATE int ses__list_preview(struct list_op *op, struct db *db, ses_error *error);
+
 /* STALE for a handle (a ref with a known row) when events were cut since it was read. */
 SESLITE_PRIVATE int ses__log_check_epoch(const struct session_ref *ref, const struct session_row *row,
                                          ses_error *error);

@@ -236,7 +236,7 @@ static int take_page_state(struct contents_asked *asked, const struct list_op *o
 }
 
 /* `asked`: what was asked for before the page was known; NULL: it is asked for now. */
-static int load_page(struct contents_asked *asked, struct db *db, const struct list_op *op, ses_error *error)
+static int load_page(struct contents_asked *asked, struct db *db, struct list_op *op, ses_error *error)
 {
     struct contents_asked own;
     struct page_owners owners;
@@ -257,7 +257,9 @@ static int load_page(struct contents_asked *asked, struct db *db, const struct l
     if (code == SES_OK)
         code = ses__details_take(&asked->details, &owners.detail_list);
     ses__arena_free(&arena);
-    return code == SES_OK ? check_labels(op, db, error) : code;
+    if (code == SES_OK)
+        code = check_labels(op, db, error);
+    return code == SES_OK && op->preview_bytes > 0 ? ses__list_preview(op, db, error) : code;
 }
 
 /* ------------------------------------------------------------------------------------------- the page */
