@@ -2,6 +2,8 @@ package seslite_test
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -170,6 +172,55 @@ func TestAContextInTheOrderOfTheLog(t *testing.T) {
 		}
 		same(t, ids, want)
 	}
+}
+
+func TestAContextFitsABudget(t *testing.T) {
+	store := memory(t)
+	session := create(t, store, key, "")
+	for _, id := range []string{"a", "b", "c", "d", "e"} {
+		author := "user"
+		if id == "b" || id == "d" {
+			author = "agent"
+		}
+		_, err := session.Append(ctx, []byte(`{"id":"`+id+`","author":"`+author+`","content":{"parts":[{"text":"of `+id+`"}]}}`), nil)
+		must(t, err)
+	}
+	size := int64(len(`{"parts":[{"text":"of a"}]}`))
+	ten := func(m seslite.Message) (int64, error) {
+		same(t, string(m.Content), `{"parts":[{"text":"of `+m.Event.ID+`"}]}`)
+		return 10, nil
+	}
+	for _, one := range []struct {
+		options seslite.ContextOptions
+		want    string
+	}{
+		{seslite.ContextOptions{}, "abcde {0 0 false}"},
+		{seslite.ContextOptions{MaxBytes: 3 * size}, "cde {2 1 false}"},
+		{seslite.ContextOptions{MaxBytes: 1}, "e {4 2 true}"},
+		{seslite.ContextOptions{MaxTurns: 1, FirstTurn: true}, "abe {2 1 false}"},
+		{seslite.ContextOptions{MaxTokens: 39, Count: ten}, "cde {2 1 false}"},
+		{seslite.ContextOptions{MaxTokens: 2 * size}, "abcde {0 0 false}"},
+	} {
+		var left seslite.LeftOut
+		one.options.LeftOut = &left
+		messages, err := store.Context(ctx, key, &one.options)
+		must(t, err)
+		ids := ""
+		for _, message := range messages {
+			ids += message.Event.ID
+		}
+		same(t, fmt.Sprint(ids, " ", left), one.want)
+	}
+	_, err := session.Context(ctx, &seslite.ContextOptions{MaxTurns: -1})
+	got(t, err, seslite.ErrInvalid)
+	counted := func(count int64, err error) error {
+		_, err = session.Context(ctx, &seslite.ContextOptions{MaxTokens: 1, Count: func(seslite.Message) (int64, error) { return count, err }})
+		return err
+	}
+	got(t, counted(-1, nil), seslite.ErrMisuse)
+	same(t, errors.Is(counted(0, io.EOF), io.EOF), true)
+	defer func() { same(t, recover(), "tokenizer") }()
+	_, _ = session.Context(ctx, &seslite.ContextOptions{MaxTokens: 1, Count: func(seslite.Message) (int64, error) { panic("tokenizer") }})
 }
 
 func TestTemplatesAndOutputs(t *testing.T) {

@@ -27,6 +27,7 @@ type callback struct {
 	imported func(ImportItem) error
 	problem  func(Problem) error
 	answer   func(FunctionCall) ([]byte, error)
+	count    func(Message) (int64, error)
 	artifact func(name string) ([]byte, error)
 	find     func(text []byte, from int) (begin, end int, err error)
 	zone     *time.Location
@@ -203,6 +204,15 @@ func sesGoAnswer(value C.uintptr_t, function *C.ses_function, event *C.ses_event
 		return C.SES_ABSENT
 	}
 	return code
+}
+
+//export sesGoCount
+func sesGoCount(value C.uintptr_t, event *C.ses_event, content *C.char, length C.size_t, tokens *C.int64_t) C.int {
+	return guard(value, func(b *callback) error {
+		count, err := b.count(Message{eventOf(event), borrowed(content, length)})
+		*tokens = C.int64_t(count)
+		return err
+	})
 }
 
 //export sesGoFind

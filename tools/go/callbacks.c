@@ -65,6 +65,13 @@ int ses_go_answer(void *context, const ses_function *call, const ses_event *even
                        len);
 }
 
+int ses_go_count(void *context, const ses_event *event, const char *content, size_t len, int64_t *tokens,
+                 ses_error *error)
+{
+    (void)error;
+    return sesGoCount(VALUE(context), (ses_event *)event, (char *)content, len, tokens);
+}
+
 int ses_go_find(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
                 ses_error *error)
 {

@@ -21,6 +21,8 @@ int ses_go_left_out(void *context, const ses_error *why);
 int ses_go_problem(void *context, const ses_problem *problem);
 int ses_go_answer(void *context, const ses_function *call, const ses_event *event, int is_long_running,
                   char **response, size_t *len, ses_error *error);
+int ses_go_count(void *context, const ses_event *event, const char *content, size_t len, int64_t *tokens,
+                 ses_error *error);
 int ses_go_find(void *context, const char *text, size_t len, size_t from, size_t *begin, size_t *end,
                 ses_error *error);
 int ses_go_zone(void *context, int64_t time_us);

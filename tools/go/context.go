@@ -8,11 +8,27 @@ import (
 	"encoding/json"
 )
 
-// ContextOptions are those of Context.
+// ContextOptions are those of Context. With MaxBytes, MaxTokens or MaxTurns the context holds whole turns, from the
+// newest back to the one that no longer fits. The newest turn and all summaries stay, and calls and their responses stay
+// together.
 type ContextOptions struct {
 	Visible     bool  // leaves out events that a model is not shown
 	LogOrder    bool  // keeps the order of the log where there are summaries, which is otherwise by time
+	FirstTurn   bool  // keeps the first turn, too, whatever the budget
 	InlineBytes int64 // puts up to so many bytes of artifacts back into the contents; 0: none
+	MaxBytes    int64 // of the contents; 0: no limit
+	MaxTokens   int64 // of the contents; 0: no limit
+	MaxTurns    int64 // besides a first turn that is kept; 0: no limit
+	// Count counts the tokens of a content. Without it, four bytes are a token. It must not use the session.
+	Count   func(Message) (int64, error)
+	LeftOut *LeftOut // if it is given, it is set to what the budget left out
+}
+
+// LeftOut is what the budget of a context left out.
+type LeftOut struct {
+	Events     int64 // that the context would otherwise hold
+	Turns      int64 // with such events
+	OverBudget bool  // what always stays is larger than the budget
 }
 
 // A Message is an event of a context, or the summary by which a compaction replaces events.
@@ -26,13 +42,22 @@ func (t target) context(ctx context.Context, o *ContextOptions) (messages []Mess
 		o = &ContextOptions{}
 	}
 	_, err = t.do(ctx, func(c *call) C.int {
-		options := lend(c, &C.ses_context_options{
-			size:         C.sizeof_ses_context_options,
-			flags:        flag(o.Visible, C.SES_CONTEXT_VISIBLE) | flag(o.LogOrder, C.SES_CONTEXT_LOG_ORDER),
+		made := &C.ses_context_options{
+			size: C.sizeof_ses_context_options,
+			flags: flag(o.Visible, C.SES_CONTEXT_VISIBLE) | flag(o.LogOrder, C.SES_CONTEXT_LOG_ORDER) |
+				flag(o.FirstTurn, C.SES_CONTEXT_FIRST_TURN),
 			timeout_ms:   c.timeout,
 			cancel:       c.cancel,
 			inline_bytes: C.int64_t(o.InlineBytes),
-		})
+			max_bytes:    C.int64_t(o.MaxBytes),
+			max_tokens:   C.int64_t(o.MaxTokens),
+			max_turns:    C.int64_t(o.MaxTurns),
+		}
+		if o.Count != nil {
+			made.count = (*C.ses_token_counter)(C.ses_go_count)
+			made.count_context = c.callback(&callback{count: o.Count})
+		}
+		options := lend(c, made)
 		var p *C.ses_context
 		var code C.int
 		if c.session != nil {
@@ -44,6 +69,10 @@ func (t target) context(ctx context.Context, o *ContextOptions) (messages []Mess
 			defer C.ses_context_close(p)
 			for i := C.size_t(0); i < C.ses_context_count(p); i++ {
 				messages = append(messages, Message{eventOf(C.ses_context_event(p, i)), copied(C.ses_context_content(p, i))})
+			}
+			if o.LeftOut != nil {
+				left := C.ses_context_left_out(p)
+				*o.LeftOut = LeftOut{int64(left.events), int64(left.turns), left.over_budget != 0}
 			}
 		}
 		return code
