@@ -50,6 +50,16 @@ pub type ses_redact_finder = ::core::option::Option<
 pub type ses_found = ::core::ffi::c_uint;
 pub type ses_find_flags = ::core::ffi::c_uint;
 pub type ses_context_flags = ::core::ffi::c_uint;
+pub type ses_token_counter = ::core::option::Option<
+    unsafe extern "C" fn(
+        context: *mut ::core::ffi::c_void,
+        event: *const ses_event,
+        content: *const ::core::ffi::c_char,
+        len: usize,
+        tokens: *mut i64,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int,
+>;
 pub type ses_call_answerer = ::core::option::Option<
     unsafe extern "C" fn(
         context: *mut ::core::ffi::c_void,
@@ -1010,6 +1020,18 @@ pub struct ses_context_options {
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
     pub inline_bytes: i64,
+    pub max_bytes: i64,
+    pub max_tokens: i64,
+    pub count: ses_token_counter,
+    pub count_context: *mut ::core::ffi::c_void,
+    pub max_turns: i64,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_left_out {
+    pub events: i64,
+    pub turns: i64,
+    pub over_budget: ::core::ffi::c_int,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2535,10 +2557,11 @@ const _: () = {
 };
 pub const SES_CONTEXT_VISIBLE: ses_context_flags = 1;
 pub const SES_CONTEXT_LOG_ORDER: ses_context_flags = 2;
+pub const SES_CONTEXT_FIRST_TURN: ses_context_flags = 4;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_context_options"][::core::mem::size_of::<ses_context_options>() - 40usize];
+    ["Size of ses_context_options"][::core::mem::size_of::<ses_context_options>() - 80usize];
     ["Alignment of ses_context_options"][::core::mem::align_of::<ses_context_options>() - 8usize];
     ["Offset of field: ses_context_options::size"]
         [::core::mem::offset_of!(ses_context_options, size) - 0usize];
@@ -2550,6 +2573,28 @@ const _: () = {
         [::core::mem::offset_of!(ses_context_options, cancel) - 24usize];
     ["Offset of field: ses_context_options::inline_bytes"]
         [::core::mem::offset_of!(ses_context_options, inline_bytes) - 32usize];
+    ["Offset of field: ses_context_options::max_bytes"]
+        [::core::mem::offset_of!(ses_context_options, max_bytes) - 40usize];
+    ["Offset of field: ses_context_options::max_tokens"]
+        [::core::mem::offset_of!(ses_context_options, max_tokens) - 48usize];
+    ["Offset of field: ses_context_options::count"]
+        [::core::mem::offset_of!(ses_context_options, count) - 56usize];
+    ["Offset of field: ses_context_options::count_context"]
+        [::core::mem::offset_of!(ses_context_options, count_context) - 64usize];
+    ["Offset of field: ses_context_options::max_turns"]
+        [::core::mem::offset_of!(ses_context_options, max_turns) - 72usize];
+};
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_left_out"][::core::mem::size_of::<ses_left_out>() - 24usize];
+    ["Alignment of ses_left_out"][::core::mem::align_of::<ses_left_out>() - 8usize];
+    ["Offset of field: ses_left_out::events"]
+        [::core::mem::offset_of!(ses_left_out, events) - 0usize];
+    ["Offset of field: ses_left_out::turns"]
+        [::core::mem::offset_of!(ses_left_out, turns) - 8usize];
+    ["Offset of field: ses_left_out::over_budget"]
+        [::core::mem::offset_of!(ses_left_out, over_budget) - 16usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -3592,6 +3637,7 @@ extern "C" {
     pub fn ses_context_count(context: *const ses_context) -> usize;
     pub fn ses_context_event(context: *const ses_context, index: usize) -> *const ses_event;
     pub fn ses_context_content(context: *const ses_context, index: usize) -> ses_text;
+    pub fn ses_context_left_out(context: *const ses_context) -> *const ses_left_out;
     pub fn ses_pending_open(
         session: *mut ses_session,
         options: *const ses_call_options,

@@ -36,7 +36,8 @@ mod usage;
 mod walk;
 
 pub use agent::{
-    AnswerOptions, Builder, Content, Context, ContextOptions, Function, Part, Pending, RenderOptions, Tracked,
+    AnswerOptions, Builder, Content, Context, ContextOptions, Function, LeftOut, Part, Pending,
+    RenderOptions, Tracked,
 };
 pub use append::{AppendOptions, Appended, RewindOptions, Status};
 pub use artifact::{

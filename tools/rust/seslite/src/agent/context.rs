@@ -1,9 +1,11 @@
+use std::ffi::{c_char, c_int, c_void};
 use std::ptr::NonNull;
 
 use seslite_sys as sys;
 
 use super::text_of;
 use crate::agent::content::Function;
+use crate::callback::{panicked, Callback};
 use crate::error::{opened, Result};
 use crate::event::Event;
 use crate::key::Key;
@@ -20,12 +22,31 @@ pub struct Context {
 
 unsafe impl Send for Context {}
 
-/// How to read a context.
+/// How to read a context. With [`max_bytes`](ContextOptions::max_bytes),
+/// [`max_tokens`](ContextOptions::max_tokens) or [`max_turns`](ContextOptions::max_turns) it holds whole turns,
+/// from the newest back to the one that no longer fits. The newest turn and all summaries stay, and calls and
+/// their responses stay together.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ContextOptions {
     visible: bool,
     log_order: bool,
+    first_turn: bool,
     inline_bytes: i64,
+    max_bytes: i64,
+    max_tokens: i64,
+    max_turns: i64,
+}
+
+/// What the budget of a context left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// Those that the context would otherwise hold.
+    pub events: i64,
+    /// Those with such events.
+    pub turns: i64,
+    /// What always stays is larger than the budget.
+    pub over_budget: bool,
 }
 
 impl ContextOptions {
@@ -51,14 +72,78 @@ impl ContextOptions {
         self
     }
 
+    /// Keeps the first turn, too, whatever the budget.
+    pub fn first_turn(mut self) -> Self {
+        self.first_turn = true;
+        self
+    }
+    /// The most bytes that the contents have together; 0: no limit.
+    pub fn max_bytes(mut self, bytes: i64) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+    /// The most tokens that the contents have together; 0: no limit. Four bytes are a token, unless
+    /// [`Store::context_counted`] counts them.
+    pub fn max_tokens(mut self, tokens: i64) -> Self {
+        self.max_tokens = tokens;
+        self
+    }
+    /// The most turns, besides a first turn that is kept; 0: no limit.
+    pub fn max_turns(mut self, turns: i64) -> Self {
+        self.max_turns = turns;
+        self
+    }
+
     fn raw(&self, limits: &Limits) -> sys::ses_context_options {
         let mut options: sys::ses_context_options = limited(limits);
         options.flags = if self.visible { sys::SES_CONTEXT_VISIBLE } else { 0 };
         if self.log_order {
             options.flags |= sys::SES_CONTEXT_LOG_ORDER;
         }
+        if self.first_turn {
+            options.flags |= sys::SES_CONTEXT_FIRST_TURN;
+        }
         options.inline_bytes = self.inline_bytes;
+        options.max_bytes = self.max_bytes;
+        options.max_tokens = self.max_tokens;
+        options.max_turns = self.max_turns;
         options
+    }
+}
+
+/// Opens a context with a closure that counts tokens.
+fn counted<F: FnMut(Event<'_>, &str) -> Result<i64>>(
+    mut options: sys::ses_context_options,
+    count: F,
+    open: impl FnOnce(&sys::ses_context_options) -> Result<Context>,
+) -> Result<Context> {
+    let mut callback = Callback::new(count);
+    options.count = Some(count_of::<F>);
+    options.count_context = callback.context();
+    let result = open(&options);
+    callback.end(result)
+}
+
+unsafe extern "C" fn count_of<F: FnMut(Event<'_>, &str) -> Result<i64>>(
+    context: *mut c_void,
+    event: *const sys::ses_event,
+    content: *const c_char,
+    len: usize,
+    tokens: *mut i64,
+    error: *mut sys::ses_error,
+) -> c_int {
+    let content = unsafe { text_of(sys::ses_text { text: content, len }) };
+    // Neither is ever NULL.
+    let (Some(event), Some(content)) = (unsafe { Event::new(event) }, content) else {
+        return sys::SES_MISUSE;
+    };
+    let ask = |count: &mut F| count(event, content);
+    match unsafe { Callback::run(context, ask) }.unwrap_or_else(|| Err(panicked())) {
+        Ok(counted) => {
+            unsafe { *tokens = counted };
+            0
+        }
+        Err(failure) => failure.to_raw(error),
     }
 }
 
@@ -75,6 +160,10 @@ impl Context {
             let event = Event::new(sys::ses_context_event(self.raw.as_ptr(), index))?;
             Some((event, text_of(sys::ses_context_content(self.raw.as_ptr(), index))))
         })
+    }
+    pub fn left_out(&self) -> LeftOut {
+        let left = unsafe { &*sys::ses_context_left_out(self.raw.as_ptr()) };
+        LeftOut { events: left.events, turns: left.turns, over_budget: left.over_budget != 0 }
     }
 }
 
@@ -120,9 +209,21 @@ impl Store {
         self.context_with(key, &ContextOptions { visible, ..Default::default() })
     }
     pub fn context_with(&self, key: Key<'_>, options: &ContextOptions) -> Result<Context> {
-        let (key, options) = (key.to_c()?, options.raw(&self.limits));
+        self.open_context(key, &options.raw(&self.limits))
+    }
+    /// Like [`Store::context_with`]; the closure counts the tokens of the content of an event.
+    pub fn context_counted(
+        &self,
+        key: Key<'_>,
+        options: &ContextOptions,
+        count: impl FnMut(Event<'_>, &str) -> Result<i64>,
+    ) -> Result<Context> {
+        counted(options.raw(&self.limits), count, |options| self.open_context(key, options))
+    }
+    fn open_context(&self, key: Key<'_>, options: &sys::ses_context_options) -> Result<Context> {
+        let key = key.to_c()?;
         let raw = opened(|context, error| unsafe {
-            sys::ses_context_open_by_key(self.raw(), &key.raw(), &options, context, error)
+            sys::ses_context_open_by_key(self.raw(), &key.raw(), options, context, error)
         })?;
         Ok(Context { raw })
     }
@@ -151,8 +252,19 @@ impl Session {
     }
     pub fn context_with(&mut self, options: &ContextOptions) -> Result<Context> {
         let options = options.raw(&self.limits);
+        self.open_context(&options)
+    }
+    /// See [`Store::context_counted`].
+    pub fn context_counted(
+        &mut self,
+        options: &ContextOptions,
+        count: impl FnMut(Event<'_>, &str) -> Result<i64>,
+    ) -> Result<Context> {
+        counted(options.raw(&self.limits), count, |options| self.open_context(options))
+    }
+    fn open_context(&mut self, options: &sys::ses_context_options) -> Result<Context> {
         let raw =
-            opened(|context, error| unsafe { sys::ses_context_open(self.raw(), &options, context, error) })?;
+            opened(|context, error| unsafe { sys::ses_context_open(self.raw(), options, context, error) })?;
         Ok(Context { raw })
     }
     /// See [`Store::pending`].

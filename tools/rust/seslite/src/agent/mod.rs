@@ -11,7 +11,7 @@ mod tracked;
 pub use answer::AnswerOptions;
 pub use builder::Builder;
 pub use content::{Content, Function, Part};
-pub use context::{Context, ContextOptions, Pending};
+pub use context::{Context, ContextOptions, LeftOut, Pending};
 pub use template::RenderOptions;
 pub use tracked::Tracked;
 

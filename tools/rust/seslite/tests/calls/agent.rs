@@ -210,6 +210,44 @@ fn pending_calls_are_answered() {
 }
 
 #[test]
+fn a_context_fits_a_budget() {
+    let f = fixture();
+    let mut session = f.store.create(KEY, None).unwrap();
+    for (id, author) in [("a", "user"), ("b", "agent"), ("c", "user"), ("d", "agent"), ("e", "user")] {
+        let event =
+            format!(r#"{{"id":"{id}","author":"{author}","content":{{"parts":[{{"text":"of {id}"}}]}}}}"#);
+        session.append(&event).unwrap();
+    }
+    let shown = |context: Context| {
+        let ids: String = context.iter().map(|(event, _)| event.id().to_owned()).collect();
+        let left = context.left_out();
+        (ids, left.events, left.turns, left.over_budget)
+    };
+    let read = |options: ContextOptions| shown(f.store.context_with(KEY, &options).unwrap());
+    let size = r#"{"parts":[{"text":"of a"}]}"#.len() as i64;
+    let new = ContextOptions::new;
+    assert_eq!(read(new()), ("abcde".into(), 0, 0, false));
+    assert_eq!(read(new().max_bytes(3 * size)), ("cde".into(), 2, 1, false));
+    assert_eq!(read(new().max_bytes(1)), ("e".into(), 4, 2, true));
+    assert_eq!(read(new().max_turns(1).first_turn()), ("abe".into(), 2, 1, false));
+    assert_eq!(read(new().max_tokens(2 * size)), ("abcde".into(), 0, 0, false));
+    let mut counted = Vec::new();
+    let context = session.context_counted(&new().max_tokens(39), |event, content| {
+        counted.push((event.id().to_owned(), content.to_owned()));
+        Ok(10)
+    });
+    assert_eq!(shown(context.unwrap()), ("cde".into(), 2, 1, false));
+    assert_eq!(counted[0], ("e".into(), r#"{"parts":[{"text":"of e"}]}"#.into()));
+    refused(session.context_with(&new().max_turns(-1)), Code::Invalid);
+    let options = new().max_tokens(1);
+    refused(f.store.context_counted(KEY, &options, |_, _| Ok(-1)), Code::Misuse);
+    let failed = f.store.context_counted(KEY, &options, |_, _| Err(std::io::Error::other("no model").into()));
+    refused(failed, Code::Io);
+    let panics = || f.store.context_counted(KEY, &options, |_, _| panic!("a tokenizer"));
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).is_err());
+}
+
+#[test]
 fn context_and_pending_calls() {
     let f = fixture();
     let mut session = f.store.create(KEY, None).unwrap();
