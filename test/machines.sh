@@ -45,7 +45,7 @@ make_there() {
         CFLAGS='-O1 -fno-sanitize=all' LDFLAGS="-Wl,-rpath,$libraries,--allow-shlib-undefined" \
         SQLITE_CFLAGS="-isystem $root/usr/include" SQLITE_LIBS="$libraries/libsqlite3.so.0" \
         CJSON_CFLAGS="-isystem $root/usr/include" CJSON_LIBS="$libraries/libcjson.so.1" \
-        CMOCKA_LIBS="$libraries/libcmocka.so.0" WITH_SERVER= POSTGRES= MYSQL= "$@"
+        CMOCKA_LIBS="$libraries/libcmocka.so.0" TEST_LDFLAGS= WITH_SERVER= POSTGRES= MYSQL= "$@"
 }
 
 # The command of each machine. exec_ takes the place of the shell, so that a signal reaches the command.

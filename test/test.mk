@@ -64,6 +64,11 @@ TEST_NAMES   := $(foreach name,$(LONG_TESTS),$(filter $(name),$(TEST_NAMES))) $(
 TEST_OPTIMIZATION ?= -O0
 TEST_COMPILE = $(COMPILE_UNCOUNTED) $(TEST_OPTIMIZATION)
 
+# A faster linker than the usual one, if there is one, and nothing of what only debuggers read. Not for sanitizers,
+# which tell lines, nor for what is optimized by the linker.
+TEST_LDFLAGS ?= $(if $(FLAVOUR_FLAGS)$(findstring -flto,$(CFLAGS)),,$(call once,TEST_LDFLAGS,$(shell \
+    for name in gold lld; do $(CC) -fuse-ld=$$name -Wl,--version >/dev/null 2>&1 && echo -fuse-ld=$$name && break; done) -Wl$(comma)-S))
+
 $(TEST_SUPPORT): $(B)/test/%.o: test/%.c
 	@mkdir -p $(@D)
 	$(call says,CC,$<)$(TEST_COMPILE) $(SQLITE_CFLAGS) $(POSTGRES_CFLAGS) $(MYSQL_CFLAGS) -c -o $@ $<
@@ -76,7 +81,7 @@ $(B)/test/%.o: test/%.c $(B)/gen/statements.h
 $(PROGRAMS)/test/%: $(B)/test/%.o $(TEST_SUPPORT) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call says,LD)$(LINK) -o $@ $< $(TEST_SUPPORT) $(TEST_OBJECTS_$*) $(LIBRARY) \
-	    $(LDFLAGS) $(TEST_LINK) $(TEST_LIBS_$*) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS) $(SERVER_LIBS)
+	    $(TEST_LDFLAGS) $(LDFLAGS) $(TEST_LINK) $(TEST_LIBS_$*) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS) $(SERVER_LIBS)
 
 # The code of the chapters, which are README files: all their fragments as one program, and the whole
 # programs. The packages for Python and Rust test their own. Without POSTGRES=1 the program for a server is
