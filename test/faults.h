@@ -239,11 +239,6 @@ static int faults_on_open(sqlite3 *handle, char **message, const struct sqlite3_
     return rc;
 }
 
-/* The library does not run the store's views, and parsing them takes half of the time of opening a store. */
-static const char faults_drop_views[] =
-    "DROP VIEW transcript; DROP VIEW tool_calls; DROP VIEW usage; DROP VIEW event_log; DROP VIEW "
-    "session_overview; DROP VIEW merged_state; DROP VIEW artifact_overview;";
-
 /* The store was made with a rollback journal so that it can be copied from its file alone; its copies may
  * have a log. */
 static const char faults_forget_journal[] = "DELETE FROM features WHERE name = 'rollback_journal'";
@@ -263,7 +258,7 @@ static void faults_make_empty(void)
         faults_empty.furnish(store);
     ses_close(store);
     assert_int_equal(sqlite3_open(path, &file), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(file, faults_drop_views, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(file, SUPPORT_DROP_VIEWS, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_exec(file, faults_forget_journal, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_open(":memory:", &faults_empty.made), SQLITE_OK);
     sqlite3_backup *backup = sqlite3_backup_init(faults_empty.made, "main", file, "main");

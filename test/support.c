@@ -1,5 +1,7 @@
 #include "support.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -59,12 +61,27 @@ char *support_folder_make(void)
     return folder;
 }
 
+static void remove_below(const char *folder)
+{
+    DIR *entries = opendir(folder);
+    const struct dirent *entry;
+
+    while (entries && (entry = readdir(entries))) {
+        char *path = support_path(folder, entry->d_name);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && unlink(path) != 0) {
+            remove_below(path);
+            (void)rmdir(path);
+        }
+        free(path);
+    }
+    if (entries)
+        (void)closedir(entries);
+}
+
 void support_folder_remove(char *folder)
 {
-    int status = 0;
-    char command[1024];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    free(support_run(command, &status));
+    remove_below(folder);
+    (void)rmdir(folder);
     free(folder);
 }
 
@@ -261,6 +278,32 @@ void support_pause_us(long us)
     nanosleep(&time, NULL);
 }
 
+/*
+ * To make the tables takes longer than most tests. So only the first test of a program has a store that was
+ * just made; the others have a copy of one that was made and closed. On a server a path is a database.
+ */
+static void begin_with_copy(const struct fixture *fixture)
+{
+    static bool is_first = true;
+    static char *made;
+    static size_t len;
+    ses_store *store = NULL;
+    ses_error error;
+
+    if (!is_first && !made) {
+        assert_ok(ses_open(fixture->path, &fixture->options, &store, &error));
+        ses_close(store);
+        made = support_read_file(fixture->path, &len);
+        assert_non_null(made);
+    } else if (made) {
+        const int file = open(fixture->path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+        assert_true(file >= 0);
+        assert_int_equal(write(file, made, len), len);
+        assert_int_equal(close(file), 0);
+    }
+    is_first = false;
+}
+
 static int setup_fixture(void **state, const char *name)
 {
     ses_error error;
@@ -272,6 +315,8 @@ static int setup_fixture(void **state, const char *name)
     fixture->path = name ? support_path(fixture->folder, name) : strdup(":memory:");
     fixture->options = (ses_open_options){
         .size = sizeof fixture->options, .clock = support_clock, .clock_context = &fixture->now};
+    if (name && !getenv("SESLITE_POSTGRES") && !getenv("SESLITE_MYSQL"))
+        begin_with_copy(fixture);
     assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
     *state = fixture;
     return 0;

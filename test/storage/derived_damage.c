@@ -251,6 +251,7 @@ static void close_made(struct fixture *fixture)
     unlink(fixture->path);
     char *made = support_path(fixture->folder, "made.db");
     make_store(made, &fixture->options);
+    raw_exec(made, SUPPORT_DROP_VIEWS);
     free(made);
 }
 
@@ -494,4 +495,9 @@ TEST(dropped_between_two_steps)
     assert_ok(ses_store_tally(fixture->store, &tally, NULL, &error));
     assert_query(fixture->path, "SELECT count(*) FROM features WHERE name <> 'families'", "0\n");
     assert_no_problems(fixture->store);
+}
+
+BEFORE_TESTS()
+{
+    support_folders_in_memory();
 }

@@ -43,16 +43,7 @@ static void fill(const char *path, int journal)
     assert_ok(ses_store_index(store, NULL, NULL, &error));
     leave_copies(store, SECRET);
     ses_close(store);
-}
-
-/* The store is made only once. */
-static void put_file(const char *path, const char *bytes, size_t len)
-{
-    disk_remove_files(path);
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, len, file), len);
-    assert_int_equal(fclose(file), 0);
+    raw_exec(path, SUPPORT_DROP_VIEWS);
 }
 
 static int redact(const char *path, int journal, ses_error *error)
@@ -135,7 +126,8 @@ static void stop_everywhere(const struct folder *folder, int journal)
     const long operations = disk.operations;
     assert_in_range(operations, 10, 1000);
     for (long n = 1; n <= operations; n++) {
-        put_file(folder->path, filled, len);
+        disk_remove_files(folder->path);
+        write_file(folder->path, filled, len); /* the store is made only once */
         const int code = redact_until_it_stops(folder->path, journal, n);
         const bool redacted = is_redacted(folder->path, journal);
         if (code < 0 && code != SES_UNKNOWN)
@@ -165,4 +157,5 @@ FOLDER_TEST(a_redaction_that_stops_anywhere_with_a_rollback_journal)
 BEFORE_TESTS()
 {
     disk_make();
+    support_folders_in_memory();
 }
