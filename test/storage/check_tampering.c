@@ -408,6 +408,7 @@ TEST(every_change_is_found)
     assert_no_problems(fixture->store);
     assert_ok(ses_store_backup(fixture->store, copy, NULL, &error));
     tampering.db = raw_open(fixture->path);
+    raw_run(tampering.db, SUPPORT_DROP_VIEWS);
     sqlite3_db_config(tampering.db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     snprintf(sql, sizeof sql, "PRAGMA synchronous = OFF; ATTACH '%s' AS sound", copy);
     raw_run(tampering.db, sql);
