@@ -10,7 +10,7 @@ LONG_TESTS := storage/upgrade_beside program/server_streams postgres/failover po
     postgres/refused postgres/bouncer postgres/given_up storage/faults_sqlite storage/faults_company postgres/undone mysql/undone storage/faults_disk storage/damage \
     storage/faults_disk_crash storage/derived_damage artifact/transfer storage/secure storage/combo \
     storage/usage_tally storage/redact_crash erase/histories storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \
-    session/property storage/processes storage/checkpoint session/shared_counter storage/stress storage/checkpoint_reader \
+    session/filters session/property storage/processes storage/checkpoint session/shared_counter storage/stress storage/checkpoint_reader \
     json/writer storage/index_kills search/index session/bytes cjson/cjson session/state_number storage/damaged_rows storage/damaged_trees \
     storage/open_identity storage/open_guard storage/open_files storage/group_commit_waiting storage/readers session/session_range storage/migrate \
     program/sqlite3_guards storage/threads storage/group_commit storage/interrupt storage/open storage/readers_waiting \

@@ -16,6 +16,11 @@
 -- without: index_write      or waits to be written
 -- without: usage_forget     foreign keys can be relied on
 -- without: usage_counts_drop   the scripts drop it
+-- without: filters_make     there are no filters of invocations:
+-- without: filter_put       events are looked for
+-- without: filters_from     where they are,
+-- without: filters_forget   so none are deleted
+-- without: filters_drop     with their table
 -- without: index_make       never begun, since index_module has no row
 -- without: places_make      nor is there a table of places
 -- without: place_add        to add to,

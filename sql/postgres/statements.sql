@@ -19,6 +19,11 @@
 -- without: index_write      and are written at once
 -- without: usage_forget     foreign keys can be relied on
 -- without: usage_counts_drop   the scripts drop it
+-- without: filters_make     there are no filters of invocations:
+-- without: filter_put       events are looked for
+-- without: filters_from     where they are,
+-- without: filters_forget   so none are deleted
+-- without: filters_drop     with their table
 --
 -- Not in SQLite (a text that both servers share is in sql/statements.sql), since it locks the whole file:
 -- own: lock_user            nobody else adds to the user, or removes from it,

@@ -776,6 +776,35 @@ DROP TABLE IF EXISTS usage_sums;
 -- name: usage_counts_drop
 DROP TABLE IF EXISTS usage_counts;
 
+-- Filters of invocations, which are derived from the events on demand: a row is about the events from
+-- first_seq to last_seq. lib/storage/sql/session/filters.c knows what the part, the sum and the keys are. The
+-- rows go with their session, also where a library deletes it that does not know them.
+
+-- name: filters_make
+CREATE TABLE invocation_filters (
+    session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    part       INTEGER NOT NULL,
+    last_seq   INTEGER NOT NULL,
+    first_seq  INTEGER NOT NULL,
+    sum        INTEGER NOT NULL,
+    keys       BLOB NOT NULL,
+    PRIMARY KEY (session_id, part, last_seq)
+) STRICT, WITHOUT ROWID;
+
+-- name: filter_put
+INSERT OR REPLACE INTO invocation_filters (session_id, part, last_seq, first_seq, sum, keys)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6);
+
+-- name: filters_from
+SELECT last_seq, first_seq, sum, keys FROM invocation_filters
+WHERE session_id = ?1 AND part = ?2 AND last_seq >= ?3 ORDER BY last_seq;
+
+-- name: filters_forget
+DELETE FROM invocation_filters WHERE session_id = ?1 AND part <= ?2;
+
+-- name: filters_drop
+DROP TABLE IF EXISTS invocation_filters;
+
 -- The rows of the sessions ?1, in the order of their numbers. ?2: the last quarter.
 
 -- name: usage_of_sessions

@@ -58,6 +58,7 @@ struct engine_traits {
     bool packs_events;
     bool keeps_table_sql; /* table_sql returns the text that made a table */
     bool enforces_keys;   /* foreign keys hold, whatever program writes */
+    bool has_filters;     /* of invocations (storage/sql/session/filters.h) */
     /* A role that does not own the tables may not drop anything, even a table that is not there. */
     bool only_owner_drops;
     /* Finds a lease like lease_find, and in a last column what time it is; without a lease, too. NULL: the

@@ -381,7 +381,10 @@ static int sqlite_unlink_table(struct db *base, const char *name, ses_error *err
 
 static const struct engine sqlite_engine = {
     .name = "sqlite",
-    .traits = {.max_session_id = MAX_SESSION_ID, .packs_events = true, .keeps_table_sql = true},
+    .traits = {.max_session_id = MAX_SESSION_ID,
+               .packs_events = true,
+               .keeps_table_sql = true,
+               .has_filters = true},
     .run = sqlite_run,
     .start = ses__sqlite_start,
     .row = ses__sqlite_row,

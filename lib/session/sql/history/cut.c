@@ -4,6 +4,7 @@
 #include "session/followers.h"
 #include "session/session.h"
 #include "session/sql/history/planned.h"
+#include "storage/sql/session/filters.h"
 #include "storage/sql/rows/parts.h"
 #include "storage/sql/session/family.h"
 #include "storage/sql/session/jobs.h"
@@ -70,7 +71,8 @@ static int cut_after(struct db *db, struct cutting *own, struct session_row *row
     row->event_count -= own->deleted;
     if (row->event_count < 0 || row->event_count > seq - row->base_seq)
         return ses__refuse_event_count(db, row->id, error);
-    if (own->changes_state)
+    code = ses__filters_keep(db, &before, row, error);
+    if (code == SES_OK && own->changes_state)
         code = ses__session_state_restore(db, row, &own->replay.state, error);
     if (code == SES_OK)
         code = ses__named_artifacts_remove(&own->artifacts, db, row->user_id, own->call->key.session, error);
@@ -153,6 +155,8 @@ static int run_cut(struct cutting *own, ses_error *error)
                                     .session = &own->call->ref,
                                     .plan = plan_cut,
                                     .write = write_cut,
+                                    .looks_far = own->point.kind == SES_POINT_INVOCATION ||
+                                                 own->point.kind == SES_POINT_LAST_TURN,
                                     .context = own,
                                     .erasure = &own->erasure};
     int code = ses__replay_init(&own->replay, &store->allocator, store->seed, false, error);

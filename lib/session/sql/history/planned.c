@@ -1,5 +1,6 @@
 #include "session/sql/history/planned.h"
 
+#include "storage/sql/session/filters.h"
 #include "storage/sql/session/jobs.h"
 
 /* A session that others append to all the time may change during each of them; the last is made inside the
@@ -10,6 +11,8 @@ struct planned_run {
     const struct planned *planned;
     struct session_row row; /* that was planned for */
     bool inside;            /* the plan is made where it is carried out */
+    bool behind;            /* the filters of invocations are, and nothing was planned */
+    bool caught_up;
     bool begun; /* the write was, so that what the plan knows of others may have been rolled back */
     bool fits;
 };
@@ -28,7 +31,26 @@ static int run_plan(struct db *db, void *context, ses_error *error)
     int code = find_session(db, planned->session, &run->row, error);
 
     run->begun = false;
-    return code == SES_OK ? planned->plan(db, planned->context, &run->row, error) : code;
+    run->behind = false;
+    if (code == SES_OK && planned->looks_far && !run->caught_up)
+        code = ses__filters_are_behind(db, &run->row, &run->behind, error);
+    return code == SES_OK && !run->behind ? planned->plan(db, planned->context, &run->row, error) : code;
+}
+
+static int run_catching_up(struct db *db, void *context, ses_error *error)
+{
+    struct planned_run *run = context;
+    return ses__filters_advance(db, run->row.id, &run->behind, error);
+}
+
+/* The operation takes its time without them, but does not fail. */
+static void catch_up(struct storage *storage, struct planned_run *run)
+{
+    int code = SES_OK;
+
+    while (run->behind && code == SES_OK)
+        code = ses__run_within(storage, run->planned->limits, TO_WRITE(0), run_catching_up, run, NULL);
+    run->caught_up = true;
 }
 
 static int check_fit(struct planned_run *run, struct db *db, const struct session_row *row, ses_error *error)
@@ -81,6 +103,12 @@ int ses__run_planned(struct storage *storage, const struct planned *planned, ses
         code = look_ahead(storage, &run, error);
         if (code != SES_OK)
             return code;
+        if (run.behind) {
+            catch_up(storage, &run);
+            run.fits = false;
+            plans--;
+            continue;
+        }
         code = planned->erasure ? ses__run_delete(storage, planned->erasure, run_write, &run, error)
                                 : ses__run_within(storage, planned->limits, TO_WRITE(planned->bytes),
                                                   run_write, &run, error);

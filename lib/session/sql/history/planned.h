@@ -26,6 +26,7 @@ struct planned {
     /* Does what was planned. */
     int (*write)(struct db *db, void *context, const struct session_row *row, ses_error *error);
     void *context;
+    bool looks_far;          /* it asks where an invocation begins, for which there are filters */
     size_t bytes;            /* about how much it writes */
     struct erasure *erasure; /* NULL: it does not delete */
 };

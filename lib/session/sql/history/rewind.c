@@ -10,6 +10,7 @@
 #include "session/session.h"
 #include "session/sql/history/planned.h"
 #include "session/temp.h"
+#include "storage/sql/session/filters.h"
 #include "storage/sql/session/jobs.h"
 
 /* The prefix is the ADK's, as is the form of the event. */
@@ -105,8 +106,8 @@ static int check_next(struct rewind_call *call, ses_error *error)
             (long long)call->first);
     if (call->begins)
         return SES_OK;
-    int code = ses__event_of_invocation(call->db, call->row->id, call->invocation, call->row->base_seq + 1,
-                                        call->first - 1, &earlier, error);
+    int code = ses__invocation_find(call->db, call->row, call->invocation, call->row->base_seq + 1,
+                                    call->first - 1, &earlier, error);
     return code != SES_OK || earlier == 0
                ? code
                : ses__error_set(
@@ -362,6 +363,7 @@ static int run_rewind(struct rewind_call *call, ses_error *error)
                                     .session = &call->append.session,
                                     .plan = plan_rewind,
                                     .write = write_rewind,
+                                    .looks_far = true,
                                     .context = call,
                                     .bytes = call->artifact_delta.len};
     int code = SES_BUSY;

@@ -17,12 +17,15 @@
 
 /* The use of tokens (storage/sql/usage). */
 #define USAGE_FEATURE "usage2"
+/* The filters of invocations. The number of the rules by which they are made is a part of the name. */
+#define FILTERS_FEATURE "filters1"
 
 /* The parts that may be to blame for the failure of a job (db->blamed). */
 enum blame {
-    BLAME_WORDS = 1, /* the index of words */
-    BLAME_USAGE = 2, /* the tally */
-    BLAME_PAGES = 4  /* pages of a table that was to be dropped */
+    BLAME_WORDS = 1,  /* the index of words */
+    BLAME_USAGE = 2,  /* the tally */
+    BLAME_PAGES = 4,  /* pages of a table that was to be dropped */
+    BLAME_FILTERS = 8 /* the filters of invocations */
 };
 /* Returns `code`, which came from work on derived data in a job that deletes or derives. If it reports
  * damage, notes the part that is to blame: the job may run again without it. */
@@ -70,6 +73,13 @@ SESLITE_PRIVATE int ses__usage_leave(struct db *db, int64_t session_id, ses_erro
 SESLITE_PRIVATE int ses__usage_drop_old(struct db *db, bool keeps_pages, ses_error *error);
 /* Drops both tables. If `keeps_pages`, their pages are damaged: they are unlinked. */
 SESLITE_PRIVATE int ses__usage_drop(struct db *db, bool keeps_pages, ses_error *error);
+
+/* These do the same for the filters of invocations (storage/sql/session/filters.h). */
+SESLITE_PRIVATE int ses__filters_look(struct db *db, enum derived_table *table, ses_error *error);
+SESLITE_PRIVATE int ses__filters_table_find(struct db *db, bool *is_there, ses_error *error);
+/* Before a session is removed. */
+SESLITE_PRIVATE int ses__filters_leave(struct db *db, int64_t session_id, ses_error *error);
+SESLITE_PRIVATE int ses__filters_drop(struct db *db, bool keeps_pages, ses_error *error);
 
 /* Sessions with which a feature is behind: the first few after the number `after`. */
 struct behind {

@@ -124,3 +124,49 @@ int ses__usage_drop(struct db *db, bool keeps_pages, ses_error *error)
         code = drop_usage_table(db, "usage_sums", STATEMENT_USAGE_DROP, keeps_pages, error);
     return code == SES_OK ? ses__feature_leave(db, USAGE_FEATURE, error) : code;
 }
+
+/* ------------------------------------------------------------------------------- filters of invocations */
+
+int ses__filters_look(struct db *db, enum derived_table *table, ses_error *error)
+{
+    const char *const name = STATEMENT_FILTERS_MAKE->name;
+    return ses__table_look(db, "invocation_filters", name + strlen(name) + 1, table, error);
+}
+
+int ses__filters_table_find(struct db *db, bool *is_there, ses_error *error)
+{
+    enum derived_table table = TABLE_MISSING;
+    int code = SES_OK;
+
+    *is_there = false;
+    if (db->traits->has_filters)
+        code = ses__feature_find(db, FILTERS_FEATURE, is_there, error);
+    if (code == SES_OK && *is_there)
+        code = ses__filters_look(db, &table, error);
+    *is_there = *is_there && table == TABLE_SOUND;
+    return code;
+}
+
+int ses__filters_drop(struct db *db, bool keeps_pages, ses_error *error)
+{
+    enum derived_table table = TABLE_MISSING;
+    int code = db->traits->has_filters ? ses__filters_look(db, &table, error) : SES_OK;
+
+    if (code == SES_OK && (table == TABLE_SOUND || table == TABLE_CHANGED))
+        code = keeps_pages
+                   ? ses__table_unlink(db, "invocation_filters", error)
+                   : ses__blame(db, BLAME_PAGES, ses__query_do(db, STATEMENT_FILTERS_DROP, error, NULL));
+    return code == SES_OK && db->traits->has_filters ? ses__feature_leave(db, FILTERS_FEATURE, error) : code;
+}
+
+/* Their rows would go with the session's, but other programs may delete that without foreign keys; and their
+ * damage must not keep it from being removed, even if they are void. */
+int ses__filters_leave(struct db *db, int64_t session_id, ses_error *error)
+{
+    enum derived_table table = TABLE_MISSING;
+    int code = db->traits->has_filters ? ses__filters_look(db, &table, error) : SES_OK;
+
+    if (code == SES_OK && table == TABLE_SOUND)
+        code = ses__query_do(db, STATEMENT_FILTERS_FORGET, error, VALUES(INT(session_id), INT(INT64_MAX)));
+    return ses__blame(db, BLAME_FILTERS, code);
+}

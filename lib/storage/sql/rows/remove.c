@@ -75,6 +75,8 @@ int ses__session_remove(struct db *db, const struct session_row *row, ses_error 
     if (code == SES_OK && !db->traits->enforces_keys)
         code = ses__usage_leave(db, row->id, error);
     if (code == SES_OK)
+        code = ses__filters_leave(db, row->id, error);
+    if (code == SES_OK)
         code = remove_rows_of_session(db, row->id, error);
     if (code == SES_OK)
         code = check_none_left(db, STATEMENT_SESSION_LEFT, "session", row->id, error);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "model/event/log.h"
+#include "storage/sql/session/filters.h"
 #include "storage/sql/session/jobs.h"
 
 int ses__log_check_epoch(const struct session_ref *ref, const struct session_row *row, ses_error *error)
@@ -67,8 +68,8 @@ static int find_before_invocation(struct db *db, const struct session_row *row, 
                                   ses_error *error)
 {
     int64_t first = 0;
-    int code = ses__event_of_invocation(db, row->id, ses__span_of(id), row->base_seq + 1, row->last_seq,
-                                        &first, error);
+    int code =
+        ses__invocation_find(db, row, ses__span_of(id), row->base_seq + 1, row->last_seq, &first, error);
 
     if (code == SES_OK && first == 0)
         code = refuse_unknown(row, "invocation", id, error);
@@ -121,8 +122,7 @@ static int find_live_beginning(struct turn_walk *walk, const struct run *run, in
     *walk->begins = true;
     *first = run->first;
     while (code == SES_OK && *first == run->first) {
-        code =
-            ses__event_of_invocation(walk->db, walk->row->id, run->id, from, run->first - 1, &found, error);
+        code = ses__invocation_find(walk->db, walk->row, run->id, from, run->first - 1, &found, error);
         if (code != SES_OK || found == 0)
             break;
         *walk->begins = false;

@@ -12,7 +12,7 @@ struct deleting {
     struct erasure *erasure;
     storage_job *job;
     void *context;
-    unsigned voids;   /* BLAME_WORDS, BLAME_USAGE: is void, or becomes so */
+    unsigned voids;   /* BLAME_WORDS, BLAME_USAGE, BLAME_FILTERS: is void, or becomes so */
     bool keeps_pages; /* nothing is dropped, since pages are damaged */
     /* out */
     unsigned blamed;
@@ -28,6 +28,8 @@ static int begin_deleting(const struct deleting *own, struct db *db, ses_error *
     int code = own->voids & BLAME_USAGE ? ses__usage_drop(db, own->keeps_pages, error)
                                         : ses__usage_drop_old(db, own->keeps_pages, error);
 
+    if (code == SES_OK && own->voids & BLAME_FILTERS)
+        code = ses__filters_drop(db, own->keeps_pages, error);
     if (code == SES_OK && own->voids & BLAME_WORDS)
         code = ses__index_void(db, error);
     if (code == SES_OK && drops)
@@ -62,7 +64,7 @@ static int run_deleting(struct db *db, void *context, ses_error *error)
 /* True if there is something new to do without. */
 static bool takes_blame(struct deleting *own, int result)
 {
-    const unsigned voids = own->voids | (own->blamed & (BLAME_WORDS | BLAME_USAGE));
+    const unsigned voids = own->voids | (own->blamed & ~(unsigned)BLAME_PAGES);
     const bool keeps_pages = own->keeps_pages || (own->blamed & BLAME_PAGES);
     const bool is_new = voids != own->voids || keeps_pages != own->keeps_pages;
 

@@ -425,6 +425,8 @@ static int run_void(struct db *db, void *context, ses_error *error)
     db->blamed = 0;
     if (op->blamed & BLAME_USAGE)
         code = ses__usage_drop(db, (op->blamed & BLAME_PAGES) != 0, error);
+    if (code == SES_OK && op->blamed & BLAME_FILTERS)
+        code = ses__filters_drop(db, (op->blamed & BLAME_PAGES) != 0, error);
     if (code == SES_OK && op->blamed & BLAME_WORDS)
         code = ses__index_void(db, error);
     op->blamed |= db->blamed;

@@ -8,6 +8,7 @@
 #include "model/usage/usage.h"
 #include "storage/sql/rows/event.h"
 #include "storage/sql/rows/words.h"
+#include "storage/sql/session/filters.h"
 
 /* The sum of the weights of the words that the index of words must hold. */
 struct word_weights {
@@ -78,6 +79,21 @@ SESLITE_PRIVATE const struct delta_op *ses__delta_last(const struct delta *delta
  * reported. */
 SESLITE_PRIVATE int ses__check_read_initial(struct check *check, int64_t session_id, struct arena *arena,
                                             struct span *initial, struct delta *delta, bool *ok);
+
+/* ---- check_filters.c: the filters of invocations must not exclude an event */
+
+struct check_filters {
+    bool are_there;
+    struct filter filters[FILTER_PARTS]; /* the last that was read of each part */
+    struct buffer keys[FILTER_PARTS];    /* its own */
+};
+SESLITE_PRIVATE void ses__check_filters_init(struct check_filters *own, const ses_allocator *allocator);
+SESLITE_PRIVATE void ses__check_filters_free(struct check_filters *own);
+SESLITE_PRIVATE int ses__check_filters_begin(struct check *check, struct check_filters *own,
+                                             const struct session_row *row);
+/* The next event. */
+SESLITE_PRIVATE int ses__check_filters_event(struct check *check, struct check_filters *own,
+                                             const struct session_row *row, const struct event_row *event);
 
 /* ---- check_usage.c: compares the tokens of the log with the table */
 

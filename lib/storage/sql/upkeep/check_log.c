@@ -32,6 +32,7 @@ struct log_check {
     struct replay replay;
     struct due_marks marks;
     struct check_usage usage;
+    struct check_filters filters;
     int64_t count;
     int64_t indexed; /* the last event whose words are in the index */
     bool broken;     /* the state that the log leads to is not known */
@@ -242,6 +243,8 @@ static int check_logged_event(struct log_check *log, const struct event_row *eve
         code = ses__check_words_add(check, log->row, event);
     if (code == SES_OK)
         code = ses__check_usage_add(check, &log->usage, event);
+    if (code == SES_OK)
+        code = ses__check_filters_event(check, &log->filters, log->row, event);
     log->count++;
     ses__update_times_pass(&log->times, event->seq, event->high_us);
     if (code == SES_OK && !check->trusts_indexes) {
@@ -315,6 +318,8 @@ static int check_whole_log(struct log_check *log)
     if (code == SES_OK)
         code = ses__check_usage_begin(check, &log->usage, log->row);
     if (code == SES_OK && !check->ended)
+        code = ses__check_filters_begin(check, &log->filters, log->row);
+    if (code == SES_OK && !check->ended)
         code = ses__check_words_of(check, log->row, &log->indexed);
     if (code == SES_OK && !check->ended)
         code = walk_events(log);
@@ -337,6 +342,7 @@ int ses__check_log(struct check *check, const struct session_row *row, int64_t i
     const ses_allocator *allocator = check->db->allocator;
 
     ses__arena_init(&log.usage.arena, allocator);
+    ses__check_filters_init(&log.filters, allocator);
     ses__usage_tally_init(&log.usage.tally, allocator, check->op->seed);
     ses__update_times_begin(&log.times, row->created_us, row->base_seq, inherited);
     ses__arena_init(&log.marks.arena, allocator);
@@ -349,6 +355,7 @@ int ses__check_log(struct check *check, const struct session_row *row, int64_t i
     ses__arena_free(&log.marks.arena);
     ses__runs_free(&log.marks.runs);
     ses__usage_tally_free(&log.usage.tally);
+    ses__check_filters_free(&log.filters);
     ses__arena_free(&log.usage.arena);
     return code;
 }

@@ -79,6 +79,8 @@ static bool list_referrers(struct connection *db, char *names, size_t capacity)
         if (strcmp(parent, "derived") == 0 &&
             (strcmp(name, "usage_sums") == 0 || strcmp(name, "usage_counts") == 0))
             continue;
+        if (strcmp(name, "invocation_filters") == 0) /* made on demand, too */
+            continue;
         (void)snprintf(names + len, capacity - len, "%s%s", len > 0 ? ", " : "", name);
         len = strlen(names);
     }

@@ -87,10 +87,13 @@ int ses__transaction_read(struct connection *db, storage_job *job, void *context
 {
     int result = ses__transaction_begin(db, STATEMENT_BEGIN_READ, error);
     if (result == SES_OK) {
+        db->failed = false;
         result = job(&db->base, context, error);
         ses__sqlite_end_queries(db);
         ses__connection_end_call(db);
-        if (result >= 0) {
+        if (result >= 0 && db->failed) { /* it did without what is damaged; SQLite would refuse to commit */
+            ses__transaction_roll_back(db);
+        } else if (result >= 0) {
             int code = ses__query_do(&db->base, STATEMENT_COMMIT, error, NULL);
             if (code != SES_OK)
                 result = code;

@@ -1,0 +1,73 @@
+/* Checks the filters of invocations: each must name every event that it is about. */
+#include "base/error.h"
+#include "storage/sql/upkeep/check.h"
+
+void ses__check_filters_init(struct check_filters *own, const ses_allocator *allocator)
+{
+    for (int part = 0; part < FILTER_PARTS; part++) {
+        own->filters[part] = (struct filter){part, 0, 0, {NULL, 0}};
+        ses__buffer_init(&own->keys[part], allocator);
+    }
+}
+
+void ses__check_filters_free(struct check_filters *own)
+{
+    for (int part = 0; part < FILTER_PARTS; part++)
+        ses__buffer_free(&own->keys[part]);
+}
+
+int ses__check_filters_begin(struct check *check, struct check_filters *own, const struct session_row *row)
+{
+    return ses__check_settle(check, ses__filters_find(check->db, row, &own->are_there, &check->error),
+                             SES_PROBLEM_INDEX);
+}
+
+/* Reads the first that ends at the event or after it. If there is none, or it is damaged, it is about no
+ * event. */
+static int read_filter(struct check *check, struct filter *filter, struct buffer *keys,
+                       const struct session_row *row, int64_t seq)
+{
+    struct query query;
+    struct filter read;
+
+    ses__buffer_cut(keys, 0);
+    filter->first = MAX_SEQ + 1;
+    filter->last = MAX_SEQ;
+    ses__filters_open(&query, check->db, row->id, filter->part, seq, &check->error);
+    if (ses__query_row(&query)) {
+        if (ses__filter_read(&query, row->id, filter->part, &read))
+            filter->first = read.first;
+        else
+            ses__check_found(check, SES_PROBLEM_INDEX, 0,
+                             "a filter of invocations up to event %lld is damaged, and is not used",
+                             (long long)read.last);
+        filter->last = read.last;
+        ses__buffer_add(keys, read.keys.ptr, read.keys.len);
+    }
+    const int code = ses__query_end(&query);
+    filter->keys = (struct span){keys->data, keys->len};
+    return code == SES_OK && keys->failed ? ses__error_nomem(&check->error) : code;
+}
+
+int ses__check_filters_event(struct check *check, struct check_filters *own, const struct session_row *row,
+                             const struct event_row *event)
+{
+    const int parts[] = {0, ses__filter_part(event->invocation_id)};
+    int code = SES_OK;
+
+    for (int i = 0; i < 2 && code == SES_OK && own->are_there && event->invocation_id.len > 0; i++) {
+        struct filter *filter = &own->filters[parts[i]];
+        if (event->seq > filter->last)
+            code = read_filter(check, filter, &own->keys[parts[i]], row, event->seq);
+        if (code != SES_OK || event->seq < filter->first ||
+            ses__filter_next(filter, event->invocation_id, event->seq) == event->seq)
+            continue;
+        ses__check_found(
+            check, SES_PROBLEM_INDEX, event->seq,
+            "the filter of invocations up to event %lld lacks event %lld: drop the table invocation_filters, which is made again",
+            (long long)filter->last, (long long)event->seq);
+        filter->first = MAX_SEQ + 1; /* once for each filter */
+    }
+    own->are_there = own->are_there && code == SES_OK;
+    return ses__check_settle(check, code, SES_PROBLEM_INDEX);
+}
