@@ -495,9 +495,15 @@ static int pending(struct drive *drive)
 
 static int context(struct drive *drive)
 {
+    const ses_context_options budget = {
+        .size = sizeof budget, .flags = SES_CONTEXT_FIRST_TURN, .max_turns = 2};
     ses_context *contents = NULL;
     int code = ses_context_open_by_key(drive->store, drive->key, NULL, &contents, &drive->error);
 
+    ses_context_close(contents);
+    contents = NULL;
+    if (code == SES_OK)
+        code = ses_context_open_by_key(drive->store, drive->key, &budget, &contents, &drive->error);
     ses_context_close(contents);
     return code;
 }
