@@ -91,6 +91,13 @@ static int most_of_ten(enum scene scene, bool sticks)
     return sticks ? 9 : scene == SCENE_INDEX ? 5 : scene == SCENE_LISTS ? 7 : 8;
 }
 
+/* How far the runs are apart: by less in a turn, whose runs no other test makes. */
+static size_t runs_apart(int turn)
+{
+    const size_t of_a_turn = fault_apart(1) / 3;
+    return turn == ALL ? fault_apart(1) : TURNS * (of_a_turn ? of_a_turn : 1);
+}
+
 static void fail_each_in(enum scene scene, int rc, bool sticks, const char *path, int turn)
 {
     struct faults faults = {.expected = is_expected, .path = path, .scene = scene};
@@ -107,8 +114,7 @@ static void fail_each_in(enum scene scene, int rc, bool sticks, const char *path
     assert_true(fault_calls.count > (scene == SCENE_OPENING ? 20 : 150));
     strcpy(undisturbed, faults.dump);
 
-    for (size_t run = turn == ALL ? 0 : (size_t)turn; run < fault_calls.runs;
-         run += turn == ALL ? fault_apart(1) : TURNS) {
+    for (size_t run = turn == ALL ? 0 : (size_t)turn; run < fault_calls.runs; run += runs_apart(turn)) {
         faults_prepare(&faults);
         fault_begin_run(run, sticks);
         faults_run(&faults);
