@@ -145,6 +145,27 @@ func TestTheOrderByTheStoresClock(t *testing.T) {
 	same(t, []bool{first.Before(second), first.After(time.Now()), second.Before(time.Now().Add(-time.Hour))}, "[false false false]")
 }
 
+func TestPreviews(t *testing.T) {
+	store := memory(t)
+	create(t, store, key, "{}")
+	for _, event := range []string{
+		`{"author":"user","content":{"parts":[{"text":"h\u00e9llo"}]}}`,
+		`{"author":"agent","content":{"parts":[{"text":"Hi."},{"functionCall":{"id":"1","name":"f"}}]}}`,
+	} {
+		_, err := store.Append(ctx, key, []byte(event), nil)
+		must(t, err)
+	}
+	page, err := store.List(ctx, key.App, "", &seslite.ListOptions{Preview: true})
+	must(t, err)
+	same(t, *page.Sessions[0].Preview, "{Hi. agent 2 1 h\u00e9llo}")
+	page, err = store.List(ctx, key.App, "", &seslite.ListOptions{Preview: true, PreviewBytes: 2})
+	must(t, err)
+	same(t, *page.Sessions[0].Preview, "{Hi agent 2 1 h}")
+	page, err = store.List(ctx, key.App, "", nil)
+	must(t, err)
+	same(t, page.Sessions[0].Preview == nil, true)
+}
+
 func TestPruneAndExpire(t *testing.T) {
 	store, _ := openFile(t)
 	session := turns(t, store, key, 3)

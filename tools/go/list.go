@@ -27,6 +27,19 @@ type ListOptions struct {
 	Token   string  // the token of the previous page; "": the first page
 	NoState bool    // without state
 	Filter  *Filter // nil: all sessions
+
+	Preview      bool // with the previews of the sessions
+	PreviewBytes int  // the most bytes of a text in them; 0: 200; at most 4,096
+}
+
+// A Preview says what a conversation is about, as it is stored at the moment of the list. Its texts are those of
+// live events, without thoughts; "": there is none.
+type Preview struct {
+	Last         string // the newest text
+	LastAuthor   string
+	LastSeq      int64  // the number of the event with that text; 0: there is none
+	PendingCalls int    // the function calls after that text that wait for a response
+	First        string // of a session without a title: the first text of the user
 }
 
 // A Summary is a session of a list: all but its events.
@@ -42,6 +55,7 @@ type Summary struct {
 	Title   string
 	Labels  map[string]string
 	State   json.RawMessage // the merged state; nil with NoState
+	Preview *Preview        // nil unless ListOptions.Preview is set
 }
 
 // A Page is a part of a list. Its token leads to the next one; "": it is the last.
@@ -52,15 +66,29 @@ type Page struct {
 
 func (c *call) listOptions(o *ListOptions) *C.ses_list_options {
 	return lend(c, &C.ses_list_options{
-		size:       C.sizeof_ses_list_options,
-		order:      C.int(o.Order),
-		limit:      C.size_t(max(o.Limit, 0)),
-		token:      c.optional(o.Token),
-		flags:      flag(o.NoState, C.SES_LIST_NO_STATE),
-		filter:     c.filter(o.Filter),
-		timeout_ms: c.timeout,
-		cancel:     c.cancel,
+		size:          C.sizeof_ses_list_options,
+		order:         C.int(o.Order),
+		limit:         C.size_t(max(o.Limit, 0)),
+		token:         c.optional(o.Token),
+		flags:         flag(o.NoState, C.SES_LIST_NO_STATE) | flag(o.Preview, C.SES_LIST_PREVIEW),
+		filter:        c.filter(o.Filter),
+		preview_bytes: C.size_t(max(o.PreviewBytes, 0)),
+		timeout_ms:    c.timeout,
+		cancel:        c.cancel,
 	})
+}
+
+func previewOf(p *C.ses_preview) *Preview {
+	if p == nil {
+		return nil
+	}
+	return &Preview{
+		Last:         string(copied(p.last)),
+		LastAuthor:   C.GoString(p.last_author),
+		LastSeq:      int64(p.last_seq),
+		PendingCalls: int(p.pending_calls),
+		First:        string(copied(p.first)),
+	}
 }
 
 // summary copies a session of a page.
@@ -100,6 +128,7 @@ func (s *Store) List(ctx context.Context, app, user string, options *ListOptions
 			var summary Summary
 			summary, code = c.summary(C.ses_page_session(page, i), !options.NoState)
 			summary.Changed = timeOf(C.ses_page_changed_us(page, i))
+			summary.Preview = previewOf(C.ses_page_preview(page, i))
 			made.Sessions = append(made.Sessions, summary)
 		}
 		if code == C.SES_OK {

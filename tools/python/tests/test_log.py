@@ -65,6 +65,25 @@ def test_the_order_by_the_store_s_clock(store):
     assert [each.id for each in store.list("app")] == ["behind"]
 
 
+def test_a_preview_of_each_session(store):
+    def say(author, *parts):
+        return {"author": author, "content": {"parts": list(parts)}}
+
+    store.create(KEY)
+    store.append(KEY, say("user", {"text": "h\u00e9llo"}))
+    store.append(KEY, say("agent", {"text": "Hi."}, {"functionCall": {"id": "1", "name": "f"}}))
+    store.create(Key("app", "user", "empty"))
+    page = store.list("app", preview=True, order="created")
+    assert page.previews == (
+        seslite.Preview(last="Hi.", last_author="agent", last_seq=2, pending_calls=1, first="h\u00e9llo"),
+        seslite.Preview(last=None, last_author=None, last_seq=None, pending_calls=0, first=None),
+    )
+    assert store.list("app", preview=2, order="created").previews[0].first == "h"
+    assert store.list("app").previews == ()
+    with pytest.raises(seslite.InvalidError):
+        store.list("app", preview=4097)
+
+
 def test_a_file_with_another_name_is_refused(tmp_path):
     seslite.Store(tmp_path / "a.db").close()
     (tmp_path / "b.db").hardlink_to(tmp_path / "a.db")

@@ -68,7 +68,7 @@ from .errors import (
 )
 from .follow import Follower, ResetError
 from .limits import Limits
-from .lists import Cursor, Filter, Page
+from .lists import Cursor, Filter, Page, Preview
 from .search import Hit, Hits
 from .session import Session
 from .store import Store
@@ -164,6 +164,7 @@ __all__ = [
     "PendingCall",
     "Point",
     "Popped",
+    "Preview",
     "Problem",
     "REMOVED",
     "Range",

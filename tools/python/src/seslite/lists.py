@@ -46,12 +46,40 @@ class Filter(_ffi.Value):
         self._set_struct(made, keep)
 
 
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a conversation is about, as it is stored at the moment of the list."""
+
+    last: str | None
+    """The newest text, of live events without thoughts."""
+    last_author: str | None
+    last_seq: int | None
+    """The number of the event with that text."""
+    pending_calls: int
+    """How many function calls after that text wait for a response."""
+    first: str | None
+    """Of a session without a title: the first text of the user."""
+
+
+def _preview_of(raw: Any) -> Preview:
+    last, first = _ffi.span(raw.last), _ffi.span(raw.first)
+    return Preview(
+        last=None if last is None else last.decode(),
+        last_author=_ffi.string(raw.last_author),
+        last_seq=raw.last_seq or None,
+        pending_calls=raw.pending_calls,
+        first=None if first is None else first.decode(),
+    )
+
+
 class Page(list["Session"]):
     """One page of a list. `token` leads to the next page, and is None on the last."""
 
     token: str | None = None
     changed_us: tuple[int, ...] = ()
     """When each session was last written to, by the store's clock."""
+    previews: tuple[Preview, ...] = ()
+    """One for each session, if they were asked for."""
 
 
 class Cursor(_ffi.Handle):
@@ -114,12 +142,14 @@ class Lists:
         token: str | None = None,
         state: bool = True,
         filter: Filter | None = None,
+        preview: bool | int = False,
     ) -> Page:
         """One page of sessions, with their state and without events. `order` is "newest", "oldest",
-        "created", or "changed": last written first, by the store's clock."""
+        "created", or "changed": last written first, by the store's clock. With `preview`, the page says of
+        each session what was said last, in texts of at most 200 bytes, or of as many as it gives."""
         from .session import Session
 
-        owner = self._page(app, user, order, limit, token, state, filter)
+        owner = self._page(app, user, order, limit, token, state, filter, preview)
         guard = _ffi.Guard("page of sessions")
         page = Page(
             Session(self, session, owner, guard)  # type: ignore[arg-type]
@@ -127,6 +157,8 @@ class Lists:
         )
         page.token = _ffi.string(lib.ses_page_token(owner))
         page.changed_us = tuple(lib.ses_page_changed_us(owner, at) for at in range(len(page)))
+        if preview is not False:
+            page.previews = tuple(_preview_of(lib.ses_page_preview(owner, at)) for at in range(len(page)))
         return page
 
     def _page(
@@ -138,6 +170,7 @@ class Lists:
         token: str | None,
         state: bool,
         filter: Filter | None,
+        preview: bool | int = False,
     ) -> Any:
         """A page of the library, which ends with the last that refers to it."""
         if order not in ORDERS:
@@ -148,8 +181,9 @@ class Lists:
             order=ORDERS[order],
             limit=limit,
             token=_ffi.c_text(token, "the token", keep),
-            flags=0 if state else lib.SES_LIST_NO_STATE,
+            flags=(0 if state else lib.SES_LIST_NO_STATE) | (0 if preview is False else lib.SES_LIST_PREVIEW),
             filter=None if filter is None else filter.c,
+            preview_bytes=0 if isinstance(preview, bool) else preview,
         )
         made = ffi.new("ses_page **")
         names = _ffi.encode(app, "the app"), NULL if user is None else _ffi.encode(user, "the user")

@@ -321,11 +321,21 @@ pub struct ses_list_options {
     pub filter: *const ses_filter,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
+    pub preview_bytes: usize,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct ses_page {
     _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_preview {
+    pub last: ses_text,
+    pub last_author: *const ::core::ffi::c_char,
+    pub last_seq: i64,
+    pub pending_calls: usize,
+    pub first: ses_text,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1423,6 +1433,7 @@ pub const SES_ORDER_OLDEST: ses_order = 1;
 pub const SES_ORDER_CREATED: ses_order = 2;
 pub const SES_ORDER_CHANGED: ses_order = 3;
 pub const SES_LIST_NO_STATE: ses_list_flags = 1;
+pub const SES_LIST_PREVIEW: ses_list_flags = 2;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -1442,7 +1453,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_list_options"][::core::mem::size_of::<ses_list_options>() - 64usize];
+    ["Size of ses_list_options"][::core::mem::size_of::<ses_list_options>() - 72usize];
     ["Alignment of ses_list_options"][::core::mem::align_of::<ses_list_options>() - 8usize];
     ["Offset of field: ses_list_options::size"]
         [::core::mem::offset_of!(ses_list_options, size) - 0usize];
@@ -1460,6 +1471,22 @@ const _: () = {
         [::core::mem::offset_of!(ses_list_options, timeout_ms) - 48usize];
     ["Offset of field: ses_list_options::cancel"]
         [::core::mem::offset_of!(ses_list_options, cancel) - 56usize];
+    ["Offset of field: ses_list_options::preview_bytes"]
+        [::core::mem::offset_of!(ses_list_options, preview_bytes) - 64usize];
+};
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_preview"][::core::mem::size_of::<ses_preview>() - 56usize];
+    ["Alignment of ses_preview"][::core::mem::align_of::<ses_preview>() - 8usize];
+    ["Offset of field: ses_preview::last"][::core::mem::offset_of!(ses_preview, last) - 0usize];
+    ["Offset of field: ses_preview::last_author"]
+        [::core::mem::offset_of!(ses_preview, last_author) - 16usize];
+    ["Offset of field: ses_preview::last_seq"]
+        [::core::mem::offset_of!(ses_preview, last_seq) - 24usize];
+    ["Offset of field: ses_preview::pending_calls"]
+        [::core::mem::offset_of!(ses_preview, pending_calls) - 32usize];
+    ["Offset of field: ses_preview::first"][::core::mem::offset_of!(ses_preview, first) - 40usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2918,6 +2945,7 @@ extern "C" {
     pub fn ses_page_count(page: *const ses_page) -> usize;
     pub fn ses_page_session(page: *const ses_page, index: usize) -> *const ses_session;
     pub fn ses_page_changed_us(page: *const ses_page, index: usize) -> i64;
+    pub fn ses_page_preview(page: *const ses_page, index: usize) -> *const ses_preview;
     pub fn ses_page_token(page: *const ses_page) -> *const ::core::ffi::c_char;
     pub fn ses_page_close(page: *mut ses_page);
     pub fn ses_list_count(

@@ -58,7 +58,7 @@ pub use lines::{ExportOptions, ImportItem, ImportOptions};
 pub use lists::{Filter, ListOptions, Order};
 pub use load::{Conflict, LoadOptions, LoadResult, Loaded, LoadedEvent, LoadedValue, Outcome};
 pub use open::{Journal, OpenOptions, Synchronous};
-pub use page::{Names, Page};
+pub use page::{Names, Page, Preview};
 pub use range::{Point, Range};
 pub use search::{Hit, Hits, Index, SearchOptions};
 pub use seslite_sys::{ses_import_report as ImportReport, ses_stats as Stats, ses_usage as Usage};

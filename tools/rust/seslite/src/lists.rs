@@ -104,6 +104,7 @@ pub struct ListOptions<'a> {
     token: Option<&'a str>,
     no_state: bool,
     filter: Filter<'a>,
+    preview_bytes: Option<usize>,
 }
 
 impl<'a> ListOptions<'a> {
@@ -132,6 +133,11 @@ impl<'a> ListOptions<'a> {
         self.filter = filter;
         self
     }
+    /// With the previews of the sessions, whose texts have at most so many bytes: at most 4,096, and 200 for 0.
+    pub fn preview(mut self, bytes: usize) -> Self {
+        self.preview_bytes = Some(bytes);
+        self
+    }
 
     pub(crate) fn with_raw<T>(
         &self,
@@ -150,7 +156,9 @@ impl<'a> ListOptions<'a> {
         } as c_int;
         raw.limit = self.limit;
         raw.token = pointer(&token);
-        raw.flags = if self.no_state { sys::SES_LIST_NO_STATE } else { 0 };
+        raw.flags = if self.no_state { sys::SES_LIST_NO_STATE } else { 0 }
+            | if self.preview_bytes.is_some() { sys::SES_LIST_PREVIEW } else { 0 };
+        raw.preview_bytes = self.preview_bytes.unwrap_or(0);
         raw.filter = &filter;
         function(&raw)
     }

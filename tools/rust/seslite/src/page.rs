@@ -5,7 +5,7 @@ use seslite_sys as sys;
 
 use crate::error::{opened, Result};
 use crate::session::SessionView;
-use crate::text::{name, optional_name};
+use crate::text::{bytes, name, optional_name};
 
 /// One page of a list: sessions with their merged state and without events.
 pub struct Page {
@@ -13,6 +13,28 @@ pub struct Page {
 }
 
 unsafe impl Send for Page {}
+
+/// The library cuts valid UTF-8 between characters.
+unsafe fn optional_text<'a>(text: sys::ses_text) -> Option<&'a str> {
+    (!text.text.is_null())
+        .then(|| std::str::from_utf8(unsafe { bytes(text.text, text.len) }).unwrap_or("\u{fffd}"))
+}
+
+/// What a conversation is about, as it is stored at the moment of the list. Its texts are those of live events,
+/// without thoughts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Preview<'a> {
+    /// The newest text.
+    pub last: Option<&'a str>,
+    pub last_author: Option<&'a str>,
+    /// The number of the event with that text.
+    pub last_seq: Option<i64>,
+    /// The function calls after that text that wait for a response.
+    pub pending_calls: usize,
+    /// Of a session without a title: the first text of the user.
+    pub first: Option<&'a str>,
+}
 
 impl Page {
     pub(crate) fn open(
@@ -37,6 +59,18 @@ impl Page {
     /// [`Order::Changed`](crate::Order::Changed) sorts by it.
     pub fn changed_us(&self, index: usize) -> Option<i64> {
         (index < self.len()).then(|| unsafe { sys::ses_page_changed_us(self.raw.as_ptr(), index) })
+    }
+    /// What was said last in a session of the page. `None`: the list was made without
+    /// [`ListOptions::preview`](crate::ListOptions::preview), or there is no such session.
+    pub fn preview(&self, index: usize) -> Option<Preview<'_>> {
+        let raw = unsafe { sys::ses_page_preview(self.raw.as_ptr(), index).as_ref() }?;
+        Some(Preview {
+            last: unsafe { optional_text(raw.last) },
+            last_author: unsafe { optional_name(raw.last_author) },
+            last_seq: (raw.last_seq > 0).then_some(raw.last_seq),
+            pending_calls: raw.pending_calls,
+            first: unsafe { optional_text(raw.first) },
+        })
     }
     /// Leads to the next page; `None`: this is the last one.
     pub fn token(&self) -> Option<&str> {

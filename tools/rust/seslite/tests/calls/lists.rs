@@ -81,6 +81,25 @@ fn sessions_by_when_they_were_written() {
 }
 
 #[test]
+fn previews() {
+    let f = fixture();
+    f.store.create(KEY, None).unwrap();
+    for event in [
+        r#"{"author":"user","content":{"parts":[{"text":"h\u00e9llo"}]}}"#,
+        r#"{"author":"agent","content":{"parts":[{"text":"Hi."},{"functionCall":{"id":"1","name":"f"}}]}}"#,
+    ] {
+        f.store.append(KEY, event, &AppendOptions::new()).unwrap();
+    }
+    let page = |options: ListOptions<'_>| f.store.list("app", None, &options).unwrap();
+    let whole = page(ListOptions::new().preview(0));
+    let preview = whole.preview(0).unwrap();
+    assert_eq!((preview.last, preview.last_author, preview.last_seq), (Some("Hi."), Some("agent"), Some(2)));
+    assert_eq!((preview.pending_calls, preview.first), (1, Some("h\u{e9}llo")));
+    assert_eq!(page(ListOptions::new().preview(2)).preview(0).unwrap().first, Some("h"));
+    assert!(page(ListOptions::new()).preview(0).is_none() && whole.preview(1).is_none());
+}
+
+#[test]
 fn titles_labels_expiry() {
     let f = fixture();
     let mut session = f.store.create(KEY, None).unwrap();
