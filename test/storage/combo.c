@@ -647,3 +647,8 @@ PLAIN_TEST(the_same_with_and_without)
         run_round(first + (uint64_t)i);
     support_figure("steps", (long)count * STEPS);
 }
+
+BEFORE_TESTS()
+{
+    support_folders_in_memory();
+}

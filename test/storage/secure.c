@@ -22,6 +22,7 @@ static int overwrite_nothing(sqlite3 *handle, char **message, const struct sqlit
 static int group_setup(void **state)
 {
     (void)state;
+    support_folders_in_memory();
     return sqlite3_auto_extension((void (*)(void))overwrite_nothing) == SQLITE_OK ? 0 : -1;
 }
 

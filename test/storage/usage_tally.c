@@ -517,3 +517,8 @@ TEST(kills)
     assert_no_problems(fixture->store);
     assert_sound(fixture->path);
 }
+
+BEFORE_TESTS()
+{
+    support_folders_in_memory();
+}
