@@ -67,6 +67,60 @@ TEST_OF(setup, list_has_other_orders)
     assert_has(&reply.err, "written, newest, oldest or created");
 }
 
+static const cJSON *preview_of(const cJSON *rows, int index, const char *id)
+{
+    const cJSON *row = cJSON_GetArrayItem(rows, index);
+
+    assert_string_equal(json_string(row, "id"), id);
+    return cJSON_GetObjectItem(row, "preview");
+}
+
+TEST_OF(setup, list_shows_previews)
+{
+    must_append_by_key(fixture->store, &new_zeta,
+                       Q("{'author':'bot\\u001b','content':{'parts':[{'text':'Let me\\nlook.\\u001b[31m'},"
+                         "{'functionCall':{'id':'c1','name':'look'}}]}}"));
+    assert_ok(ses_title_set_by_key(fixture->store, &ahead, "Coats", NULL, &(ses_error){0}));
+    run_ok("list", "--preview", "-n", "2");
+    assert_has(&reply.out, "  TITLE AND LABELS  WAITING  LAST TEXT\n");
+    assert_has(&reply.out, "  the new coat            1  bot^[: Let me look.^[[31m\n");
+    assert_has(&reply.out, "  Coats                      user: second coat\n");
+    run_ok("list", "--preview", "-u", "bob", "--since", "@1700000001");
+    assert_has(&reply.out, "TITLE AND LABELS  LAST TEXT\n");
+    assert_has(&reply.out, "a coat from zeta  user: a coat from zeta\n");
+    run_ok("list");
+    assert_lacks(&reply.out, "LAST TEXT");
+    assert_lacks(&reply.out, "the new coat");
+    run_code(2, "list", "--preview", "--names", "sessions");
+}
+
+TEST_OF(setup, list_has_previews_in_json)
+{
+    static const ses_key empty = {"zeta", "carl", "empty"};
+
+    fixture->now += 1000000;
+    must_create(fixture->store, &empty, NULL);
+    assert_ok(ses_title_set_by_key(fixture->store, &ahead, "Coats", NULL, &(ses_error){0}));
+    run_ok("list", "--preview", "--json", "-n", "3");
+    cJSON *rows = cJSON_Parse(reply.out.data);
+    const cJSON *none = preview_of(rows, 0, "empty");
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(none, "last")));
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(none, "lastAuthor")));
+    assert_true(json_double(none, "lastSeq") == 0 && json_double(none, "pendingCalls") == 0);
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(none, "first")));
+    assert_string_equal(json_string(preview_of(rows, 1, "new"), "first"), "the new coat");
+    const cJSON *titled = preview_of(rows, 2, "ahead");
+    assert_string_equal(json_string(titled, "last"), "second coat");
+    assert_string_equal(json_string(titled, "lastAuthor"), "user");
+    assert_true(json_double(titled, "lastSeq") == 2);
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(titled, "first")));
+    cJSON_Delete(rows);
+    run_ok("list", "--preview", "--jsonl");
+    assert_int_equal(reply_lines(&reply), 5);
+    run_ok("list", "--json");
+    assert_lacks(&reply.out, "preview");
+}
+
 TEST_OF(setup, the_newest_session_is_called_at)
 {
     run_ok("show", "@");

@@ -33,6 +33,7 @@ static int setup(void **state)
 static const char *const reading[][12] = {
     {"list"},
     {"list", "--containing", "cost"},
+    {"list", "--preview"},
     {TALK, "show"},
     {TALK, "state"},
     {TALK, "events"},

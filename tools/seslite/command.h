@@ -71,6 +71,7 @@ enum kind {
     X(FULL, 0, "full", NULL, KIND_NONE, "do not shorten calls and responses; show thoughts")                 \
     X(LABEL, 'l', "label", "NAME[=VALUE]", KIND_TEXT, "only sessions with this label")                       \
     X(FAILED, 0, "failed", NULL, KIND_NONE, "only sessions whose last event has an error")                   \
+    X(PREVIEW, 0, "preview", NULL, KIND_NONE, "also the newest text, and how many calls wait")               \
     X(PREFIX, 0, "prefix", "TEXT", KIND_TEXT, "only sessions of one user whose ids begin with TEXT")         \
     X(ORDER, 0, "order", "ORDER", KIND_ORDER, "written (the default), newest or oldest update, or created")  \
     X(NAMES, 0, "names", "WHAT", KIND_NAMES, "only names, one per line: apps, users or sessions")            \

@@ -21,7 +21,11 @@ static const struct column columns[] = {
     {"UPDATED", COLOUR_DIM, COLUMN_TIME, 0},
     {"EVENTS", COLOUR_NONE, COLUMN_RIGHT, 0},
     {"TITLE AND LABELS", COLOUR_NONE, COLUMN_CUT, 0},
+    {"WAITING", COLOUR_YELLOW, COLUMN_RIGHT, 0},
+    {"LAST TEXT", COLOUR_NONE, COLUMN_CUT, 0},
 };
+
+enum { PREVIEW_COLUMNS = 2 };
 
 /* The state of a listing. */
 struct listing {
@@ -64,12 +68,31 @@ static int order_given(const struct run *run)
 
 /* --------------------------------------------------------------------------------------------------- rows */
 
-static void add_row(struct table *table, const ses_session *session)
+static void add_preview(struct table *table, const ses_preview *preview)
+{
+    struct text words = {NULL, 0, 0};
+
+    if (preview->pending_calls > 0)
+        table_number(table, (int64_t)preview->pending_calls);
+    else
+        table_puts(table, "");
+    if (preview->last.text) {
+        text_print(&words, "%s: ", preview->last_author);
+        text_add(&words, preview->last.text, preview->last.len);
+    }
+    table_cell(table, words.data, words.len);
+    text_free(&words);
+}
+
+/* The preview is NULL without --preview. */
+static void add_row(struct table *table, const ses_session *session, const ses_preview *preview)
 {
     char time[TIME_SIZE];
     struct text words = {NULL, 0, 0};
     const char *title = ses_session_title(session);
 
+    if (!title && preview)
+        title = preview->first.text;
     table_puts(table, ses_session_id(session));
     table_puts(table, ses_session_user(session));
     table_puts(table, ses_session_app(session));
@@ -83,6 +106,19 @@ static void add_row(struct table *table, const ses_session *session)
     }
     table_cell(table, words.data, words.len);
     text_free(&words);
+    if (preview)
+        add_preview(table, preview);
+}
+
+static void preview_json(struct json *json, const ses_preview *preview)
+{
+    json_open(json, "preview", '{');
+    json_text(json, "last", preview->last.text);
+    json_text(json, "lastAuthor", preview->last_author);
+    json_number(json, "lastSeq", preview->last_seq);
+    json_number(json, "pendingCalls", (int64_t)preview->pending_calls);
+    json_text(json, "first", preview->first.text);
+    json_close(json, '}');
 }
 
 /* An event that cannot be read has no error that could be listed. */
@@ -125,9 +161,11 @@ static int is_wanted(struct run *run, const ses_session *session, bool *wanted)
     return status;
 }
 
-static int visit(void *context, const ses_session *session)
+static int visit(void *context, const ses_page *page, size_t at)
 {
     struct listing *listing = context;
+    const ses_session *session = ses_page_session(page, at);
+    const ses_preview *preview = ses_page_preview(page, at);
     bool wanted = false;
     struct json json;
 
@@ -141,11 +179,13 @@ static int visit(void *context, const ses_session *session)
     listing->left--;
     listing->count++;
     if (!wants_json(listing->run)) {
-        add_row(&listing->table, session);
+        add_row(&listing->table, session, preview);
         return EXIT_OK;
     }
     json_begin(&json, listing->run, '{');
     session_json(&json, session);
+    if (preview)
+        preview_json(&json, preview);
     return json_rows_add(&listing->rows, &json);
 }
 
@@ -177,6 +217,7 @@ static struct sessions sessions_given(const struct run *run, const ses_filter *f
 
     return (struct sessions){.order = order_given(run),
                              .filter = filter,
+                             .with_previews = given(run, OPTION_PREVIEW),
                              .page_size = limit < 1000 ? (size_t)limit + 1 : 0,
                              .visit = visit_one,
                              .context = context};
@@ -199,7 +240,8 @@ static int list_sessions(struct run *run)
     if (wants_json(run))
         json_rows_begin(&listing.rows, run);
     else
-        table_begin(&listing.table, columns, sizeof columns / sizeof columns[0]);
+        table_begin(&listing.table, columns,
+                    sizeof columns / sizeof columns[0] - (sessions.with_previews ? 0 : PREVIEW_COLUMNS));
     int status = walk(run, &sessions);
     if (wants_json(run))
         json_rows_end(&listing.rows);
@@ -239,9 +281,10 @@ static int visit_name_of(void *context, const char *name)
     return print_name(context, name);
 }
 
-static int visit_id(void *context, const ses_session *session)
+static int visit_id(void *context, const ses_page *page, size_t at)
 {
     const struct listing *listing = context;
+    const ses_session *session = ses_page_session(page, at);
     bool wanted = false;
     const int status = is_wanted(listing->run, session, &wanted);
 
@@ -289,6 +332,8 @@ int run_list(struct run *run)
     if (given(run, OPTION_NAMES) && (given(run, OPTION_CONTAINING) || given(run, OPTION_FAILED)) &&
         strcmp(run->values[OPTION_NAMES], "sessions") != 0)
         return say_usage(run, "--containing and --failed select sessions, not apps or users");
+    if (given(run, OPTION_NAMES) && given(run, OPTION_PREVIEW))
+        return say_usage(run, "--preview adds to the list of sessions, and --names prints only names");
     int status = open_to_search(run);
     if (status != EXIT_OK)
         return status;

@@ -144,8 +144,9 @@ static int redact_session(struct redacting *own, const ses_key *key)
     return EXIT_OK;
 }
 
-static int visit(void *context, const ses_session *session)
+static int visit(void *context, const ses_page *page, size_t at)
 {
+    const ses_session *session = ses_page_session(page, at);
     const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
     return redact_session(context, &key);
 }

@@ -37,8 +37,9 @@ static int visit_user(void *context, const char *name)
     return EXIT_OK;
 }
 
-static int visit_session_of(void *context, const ses_session *session)
+static int visit_session_of(void *context, const ses_page *page, size_t at)
 {
+    const ses_session *session = ses_page_session(page, at);
     struct figures *figures = context;
 
     figures->sessions++;

@@ -64,8 +64,9 @@ static int visit_user_name(void *context, const char *app, const char *user)
     return propose_name(context, user, NULL);
 }
 
-static int visit_session_of(void *context, const ses_session *session)
+static int visit_session_of(void *context, const ses_page *page, size_t at)
 {
+    const ses_session *session = ses_page_session(page, at);
     return propose_name(context, ses_session_id(session), ses_session_title(session));
 }
 

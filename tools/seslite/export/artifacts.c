@@ -126,8 +126,9 @@ static int give_artifacts_of(struct artifacts_export *own, const char *app, cons
     return each_artifact(own->export->run, NULL, give_artifact, own);
 }
 
-static int give_listed(void *context, const ses_session *session)
+static int give_listed(void *context, const ses_page *page, size_t at)
 {
+    const ses_session *session = ses_page_session(page, at);
     return give_artifacts_of(context, ses_session_app(session), ses_session_user(session),
                              ses_session_id(session));
 }

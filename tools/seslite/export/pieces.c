@@ -99,8 +99,9 @@ static int give_session(struct export_walking *walking, const ses_key *key)
     return status;
 }
 
-static int give_listed(void *context, const ses_session *session)
+static int give_listed(void *context, const ses_page *page, size_t at)
 {
+    const ses_session *session = ses_page_session(page, at);
     const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
     return give_session(context, &key);
 }

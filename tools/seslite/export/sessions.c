@@ -136,8 +136,9 @@ static int export_one(const struct sessions_export *own, const ses_key *key)
     return status;
 }
 
-static int visit_listed(void *context, const ses_session *session)
+static int visit_listed(void *context, const ses_page *page, size_t at)
 {
+    const ses_session *session = ses_page_session(page, at);
     const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
     return export_one(context, &key);
 }

@@ -106,8 +106,9 @@ static int scan(struct search *search)
 }
 
 /* Lists them in order of creation, since one that is updated meanwhile must not move out of the walk. */
-static int note_session(void *context, const ses_session *session)
+static int note_session(void *context, const ses_page *page, size_t at)
 {
+    const ses_session *session = ses_page_session(page, at);
     struct search *search = context;
 
     search->noted =

@@ -197,8 +197,9 @@ static bool is_newest_meant(const struct run *run)
 }
 
 /* A session with exactly this id hides those whose ids only begin with it. */
-static int look_at_session(void *context, const ses_session *session)
+static int look_at_session(void *context, const ses_page *page, size_t at)
 {
+    const ses_session *session = ses_page_session(page, at);
     struct choices *choices = context;
     const char *wanted = choices->run->values[OPTION_SESSION];
     const char *id = ses_session_id(session);
@@ -257,8 +258,9 @@ static int decide_session(struct choices *choices)
     return status;
 }
 
-static int keep_first(void *context, const ses_session *session)
+static int keep_first(void *context, const ses_page *page, size_t at)
 {
+    const ses_session *session = ses_page_session(page, at);
     keep(context, ses_session_app(session), ses_session_user(session), ses_session_id(session));
     return STOP;
 }

@@ -91,7 +91,7 @@ static int visit_page(const struct app_walk *walk, const ses_page *page)
     int status = EXIT_OK;
 
     for (size_t i = 0; status == EXIT_OK && i < ses_page_count(page); i++)
-        status = walk->sessions->visit(walk->sessions->context, ses_page_session(page, i));
+        status = walk->sessions->visit(walk->sessions->context, page, i);
     return status;
 }
 
@@ -100,10 +100,9 @@ static int read_page(struct run *run, const struct sessions *sessions, const cha
 {
     const ses_list_options options = {.size = sizeof options,
                                       .order = sessions->order,
-                                      .limit = sessions->page_size    ? sessions->page_size
-                                               : sessions->with_state ? 100
-                                                                      : 1000,
-                                      .flags = sessions->with_state ? 0 : SES_LIST_NO_STATE,
+                                      .limit = sessions->page_size ? sessions->page_size : 1000,
+                                      .flags = SES_LIST_NO_STATE |
+                                               (sessions->with_previews ? SES_LIST_PREVIEW : 0),
                                       .filter = sessions->filter,
                                       .token = token};
 
@@ -226,7 +225,7 @@ int each_session_merged(struct run *run, const struct sessions *sessions)
     int status = each_name(run, NULL, add_list, &merge);
 
     while (status == EXIT_OK && (first = find_first(&merge)) != NULL) {
-        status = sessions->visit(sessions->context, ses_page_session(first->page, first->at));
+        status = sessions->visit(sessions->context, first->page, first->at);
         if (status == EXIT_OK)
             status = move_on(&merge, first);
     }
