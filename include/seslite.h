@@ -1134,18 +1134,18 @@ SES_API int64_t ses_page_changed_us(const ses_page *page, size_t index);
  * `preview_bytes`, with a NUL after it; in `text` it is NULL if there is none. A lone surrogate is shown as
  * U+FFFD. Later versions append members, so never make or copy this struct.
  *
- * The preview looks at the newest live events, back to the first that has a text, and at most 8 of them.
+ * A preview looks at the newest live events, back to the first that has a text, and at most 8 of them. For
+ * the first text of the user it looks at the first 8.
  */
 typedef struct ses_preview {
     ses_text last;           /* the newest text among these events */
     const char *last_author; /* of its event; NULL: there is no such text */
     int64_t last_seq;        /* the number of its event; 0: there is no such text */
     size_t pending_calls;    /* the function calls of these events that have no response after them */
-    ses_text first; /* of a session without a title: the first text of the user, if it is in one of the
-                              * first 8 live events */
+    ses_text first;          /* the first text of the user, unless the session has a title */
 } ses_preview;
 /* Returns the preview of a session, borrowed until the page is closed. NULL: the list was made without
- * SES_LIST_PREVIEW, or the index is past the end. CORRUPT for an event that cannot be read is the list's. */
+ * SES_LIST_PREVIEW, or the index is past the end. */
 SES_API const ses_preview *ses_page_preview(const ses_page *page, size_t index);
 /* Returns the token of the next page, or NULL if this is the last page. It is borrowed until this page is
  * closed. */

@@ -324,7 +324,7 @@ SES_API const ses_event *ses_context_event(const ses_context *context, size_t in
  * or for a summary the `compactedContent`. The text is NULL if the event has no content, and past the end. */
 SES_API ses_text ses_context_content(const ses_context *context, size_t index);
 
-/* What a budget left out of a context, lent by it: never make or copy this struct. */
+/* The events and turns that a budget left out of a context, lent by it: never make or copy this struct. */
 typedef struct ses_left_out {
     int64_t events;  /* that the context would otherwise hold */
     int64_t turns;   /* with such events */

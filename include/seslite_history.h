@@ -42,8 +42,8 @@ extern "C" {
  * and reads no JSON. A file has filters, about 5 bytes for each event, and reads only the events that these
  * name. A rewind or redo, and a cut or pop at such a point, bring the filters up to date first if more than
  * 500 events have come since: they go through these once, in transactions of their own. Appends write none of
- * it. After a redaction the filters are made anew. (Where many invocations went on later with a
- * message of the user, all events are read for the last turn.)
+ * it. After a redaction the filters are made anew. (Where many invocations went on later with a message of
+ * the user, all events are read for the last turn.)
  *
  * Every call comes in two forms, as for append: for a handle, and by key. After another writer has cut events
  * of the session, all of them return STALE for the handle, whatever the flags, because its points may be

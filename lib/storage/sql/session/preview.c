@@ -1,6 +1,5 @@
-/* Previews of the sessions of a page: what the newest live events of each say. */
+/* Previews of the sessions of a page, from the newest live events of each. */
 #include "base/error.h"
-#include "base/utf8.h"
 #include "model/calls.h"
 #include "model/event/stored_event.h"
 #include "storage/sql/rows/event.h"
@@ -60,8 +59,7 @@ static int keep_text(const struct preview_reader *reader, ses_text *kept, ses_er
 {
     const struct list_op *op = reader->op;
     const struct buffer *text = &reader->event.text;
-    const size_t most = text->len < op->preview_bytes ? text->len : op->preview_bytes;
-    const size_t len = ses__utf8_valid_part(text->data, most);
+    const size_t len = ses_text_cut(text->data, text->len, op->preview_bytes, NULL);
 
     kept->text = ses__arena_text(op->arena, text->data, len);
     kept->len = len;
@@ -77,10 +75,11 @@ static int count_pending(struct preview_reader *reader, struct calls *responses,
 
     for (size_t i = 0; i < event->function_count; i++) {
         const struct stored_function *call = &event->functions[i];
-        const bool is_answered =
-            call->id.len > 0 ? ses__calls_find(responses, call->id, call->name) != NULL
-                             : !call->is_response && ses__calls_answer(responses, call->id, call->name);
-        preview->pending_calls += !call->is_response && !is_answered;
+        if (call->is_response)
+            continue;
+        const struct call *answer = call->id.len > 0 ? ses__calls_find(responses, call->id, call->name)
+                                                     : ses__calls_answer(responses, call->id, call->name);
+        preview->pending_calls += answer == NULL;
     }
     for (size_t i = 0; i < event->function_count; i++) {
         const struct stored_function *response = &event->functions[i];
