@@ -349,7 +349,10 @@ SES_API const ses_left_out *ses_context_left_out(const ses_context *context);
  * reads them.
  *
  * The object keeps what it has read, may outlive the handle and the store, and does not change. It needs
- * memory for the pending calls and their events, however long the log is. All live events are read for it.
+ * memory for the pending calls and their events, however long the log is. On a server all live events are
+ * read for it. On a file, a call that had to read more than 500 events keeps, in a row of its own, up to
+ * which event no call was pending, unless others write just then or the store is only read. Later calls read
+ * the events after it. (So a function call that is never answered makes them read all events since.)
  */
 typedef struct ses_pending ses_pending;
 

@@ -59,6 +59,7 @@ static bool add_pending_call(ses_pending *pending, struct pending_event *event,
     if (!ses__calls_add(&pending->open, function->id, function->name, &call->call))
         return false;
     pending->items[pending->count++] = call;
+    pending->unanswered++;
     event->calls++;
     return true;
 }
@@ -69,6 +70,7 @@ static void remove_pending_call(ses_pending *pending, struct pending_call *call)
     struct pending_event *event = call->event;
 
     pending->items[call->index] = NULL;
+    pending->unanswered--;
     if (--event->calls == 0)
         pending_event_free(event);
 }
@@ -217,12 +219,18 @@ static int read_log(ses_pending *pending, ses_store *store, const ses_key *key, 
     const ses_cursor_options options = {.size = sizeof options, .range = &live, LEFT_OF(limits)};
     const ses_event *event = NULL;
     ses_cursor *cursor = NULL;
-    int code = ses__begun_cursor_open(store, key, &options, &cursor, error);
+    int64_t settled = 0;
+    int code = ses__begun_cursor_open(store, key, &options, true, &cursor, error);
 
     if (code == SES_OK && handle)
         code = check_handle(handle, store, key, limits, error);
-    while (code == SES_OK && (code = ses__begun_cursor_next(cursor, &event, error)) == SES_ROW)
+    while (code == SES_OK && (code = ses__begun_cursor_next(cursor, &event, error)) == SES_ROW) {
         code = match_event(pending, event, error);
+        if (code == SES_OK && pending->unanswered == 0 && ses__cursor_may_settle(cursor, event->seq))
+            settled = event->seq;
+    }
+    if (code == SES_OK && settled > 0)
+        ses__begun_cursor_settle(cursor, settled);
     (void)ses_cursor_close(cursor, NULL); /* the walk has reported its errors */
     return code;
 }

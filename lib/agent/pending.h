@@ -33,6 +33,7 @@ struct ses_pending {
     struct pending_call **items;
     size_t count;
     size_t capacity;
+    size_t unanswered; /* calls of the list that are not NULL */
 };
 
 /* Removes the call and all others that a response to it answers. They leave NULLs in the list. */

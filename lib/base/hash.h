@@ -30,6 +30,13 @@ static inline uint32_t ses__hash32_key(const ses_key *names)
     return names->session ? ses__hash32_name(hash, names->session) : hash;
 }
 
+/* Continues a sum of numbers, by which damage to a row is seen. Files are made of it: it never changes. */
+static inline uint64_t ses__sum64(uint64_t sum, uint64_t word)
+{
+    sum = (sum ^ word) * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return sum ^ sum >> 32;
+}
+
 /* The key of the hash. */
 struct hash_seed {
     uint64_t words[2];

@@ -30,7 +30,8 @@ static int scan_session(struct search *search, const struct search_place *at, se
         .size = sizeof options, .flags = SES_CURSOR_BACKWARD, .range = &range, LEFT_OF(&search->limits)};
     const ses_event *event = NULL;
     ses_cursor *cursor = NULL;
-    int code = at->seq <= 1 ? SES_OK : ses__begun_cursor_open(search->store, &key, &options, &cursor, error);
+    int code =
+        at->seq <= 1 ? SES_OK : ses__begun_cursor_open(search->store, &key, &options, false, &cursor, error);
 
     while (cursor && code == SES_OK && !ses__search_is_full(search)) {
         code = ses__begun_cursor_next(cursor, &event, error);

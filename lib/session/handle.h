@@ -32,9 +32,15 @@ SESLITE_PRIVATE int ses__store_begin_as(ses_store *store, const char *call, ses_
 SESLITE_PRIVATE int ses__store_end(ses_store *store, int code); /* Returns the code. */
 SESLITE_PRIVATE int ses__begun_get(ses_store *store, const ses_key *key, const ses_get_options *given,
                                    ses_session **session, ses_error *error);
+/* `after_settled`: events of a range of live ones are left out as far as no call up to them is known to be
+ * pending. */
 SESLITE_PRIVATE int ses__begun_cursor_open(ses_store *store, const ses_key *key,
-                                           const ses_cursor_options *given, ses_cursor **cursor,
-                                           ses_error *error);
+                                           const ses_cursor_options *given, bool after_settled,
+                                           ses_cursor **cursor, ses_error *error);
+/* True if it is worth knowing that no call is pending up to that event of the walk ... */
+SESLITE_PRIVATE bool ses__cursor_may_settle(const ses_cursor *cursor, int64_t seq);
+/* ... which this keeps, if it can without waiting long. */
+SESLITE_PRIVATE void ses__begun_cursor_settle(const ses_cursor *cursor, int64_t seq);
 /* A failure is kept: later calls and the close return it again. */
 SESLITE_PRIVATE int ses__begun_cursor_next(ses_cursor *cursor, const ses_event **event, ses_error *error);
 

@@ -152,12 +152,17 @@ struct page_op {
     struct range range;
     /* For a range of live events: as of the first page. Later rewinds take nothing back. */
     struct live *live;
+    bool after_settled; /* a walk forward over live events: not those before which no call is pending */
     /* out */
+    int64_t settled; /* the last of these; 0: none is known */
     struct session_row row;
     struct arena *arena;       /* of the events; reset first */
     struct event_list *events; /* the list's memory is kept */
 };
 SESLITE_PRIVATE int ses__door_page(struct storage *storage, struct page_op *op, ses_error *error);
+/* Keeps for later walks that no call up to this live event is pending. */
+SESLITE_PRIVATE int ses__door_settle(struct storage *storage, const struct limits *limits,
+                                     const struct session_row *walked, int64_t seq, ses_error *error);
 
 /* How far a follower has come in a session: its life, what cuts move, the number. */
 struct follow_place {

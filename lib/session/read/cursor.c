@@ -7,6 +7,12 @@
 /* A page is full with this many events, or this many bytes. */
 enum { PAGE_EVENTS = 64, PAGE_BYTES = 256 * 1024 };
 
+enum {
+    SETTLING_EVENTS = 500, /* are read in less than a millisecond */
+    LAST_EVENTS = 200,     /* as many as the last turns have, as a rule */
+    SETTLING_MS = 20       /* for which a writer is waited for */
+};
+
 struct ses_cursor {
     ses_store *store;
     struct arena names; /* holds the key */
@@ -71,7 +77,7 @@ static int cursor_new(ses_store *store, const ses_key *key, bool backward, ses_c
 }
 
 int ses__begun_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_options *given,
-                           ses_cursor **cursor, ses_error *error)
+                           bool after_settled, ses_cursor **cursor, ses_error *error)
 {
     ses_cursor_options options;
     ses_cursor *fresh = NULL;
@@ -87,6 +93,7 @@ int ses__begun_cursor_open(ses_store *store, const ses_key *key, const ses_curso
         fresh->timeout_ms = options.timeout_ms;
         fresh->cancel = options.cancel;
         fresh->op.limits = LIMITS_OF(store, options);
+        fresh->op.after_settled = after_settled;
         code = read_page(fresh, error);
     }
     if (code == SES_OK)
@@ -100,8 +107,23 @@ int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_optio
                     ses_cursor **cursor, ses_error *error)
 {
     int code = ses__store_begin_giving(store, cursor, "cursor", error);
-    return code == SES_OK ? ses__store_end(store, ses__begun_cursor_open(store, key, options, cursor, error))
-                          : code;
+    return code == SES_OK
+               ? ses__store_end(store, ses__begun_cursor_open(store, key, options, false, cursor, error))
+               : code;
+}
+
+/* A turn that is taken back must not take the event with it. */
+bool ses__cursor_may_settle(const ses_cursor *cursor, int64_t seq)
+{
+    return seq - cursor->op.settled >= SETTLING_EVENTS && cursor->row.last_seq - seq >= LAST_EVENTS;
+}
+
+/* Nothing is lost if others write just now: a later walk keeps it. */
+void ses__begun_cursor_settle(const ses_cursor *cursor, int64_t seq)
+{
+    const struct limits limits = ses__limits(cursor->store, SETTLING_MS, NULL);
+
+    (void)ses__door_settle(cursor->store->storage, &limits, &cursor->row, seq, NULL);
 }
 
 /* ------------------------------------------------------------------------------------------- walking */

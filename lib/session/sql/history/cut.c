@@ -72,6 +72,8 @@ static int cut_after(struct db *db, struct cutting *own, struct session_row *row
     if (row->event_count < 0 || row->event_count > seq - row->base_seq)
         return ses__refuse_event_count(db, row->id, error);
     code = ses__filters_keep(db, &before, row, error);
+    if (code == SES_OK)
+        code = ses__settled_keep(db, &before, row, seq, error);
     if (code == SES_OK && own->changes_state)
         code = ses__session_state_restore(db, row, &own->replay.state, error);
     if (code == SES_OK)

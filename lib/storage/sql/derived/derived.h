@@ -20,6 +20,9 @@
 /* The filters of invocations. The number of the rules by which they are made is a part of the name. */
 #define FILTERS_FEATURE "filters1"
 
+/* How far calls have responses (storage/sql/session/settled.c): only its row in `derived`, no feature. */
+#define SETTLED "settled1"
+
 /* The parts that may be to blame for the failure of a job (db->blamed). */
 enum blame {
     BLAME_WORDS = 1,  /* the index of words */

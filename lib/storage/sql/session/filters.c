@@ -53,20 +53,15 @@ int64_t ses__filter_next(const struct filter *filter, struct span invocation, in
     return MAX_SEQ + 1;
 }
 
-static uint64_t mix(uint64_t sum, uint64_t word)
-{
-    sum = (sum ^ word) * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return sum ^ sum >> 32;
-}
-
 /* The sum covers the place of the filter, so that another one's is not taken for it. */
 static int64_t sum_of(int64_t session_id, const struct filter *filter)
 {
-    uint64_t sum = mix(mix((uint64_t)session_id, (uint64_t)filter->first), (uint64_t)filter->last);
+    uint64_t sum =
+        ses__sum64(ses__sum64((uint64_t)session_id, (uint64_t)filter->first), (uint64_t)filter->last);
 
-    sum = mix(mix(sum, (uint64_t)filter->part), filter->keys.len);
+    sum = ses__sum64(ses__sum64(sum, (uint64_t)filter->part), filter->keys.len);
     for (size_t i = 0; i < filter->keys.len / KEY_BYTES; i++)
-        sum = mix(sum, key_at(filter->keys, i));
+        sum = ses__sum64(sum, key_at(filter->keys, i));
     return (int64_t)(sum >> 1);
 }
 

@@ -101,6 +101,15 @@ SESLITE_PRIVATE int ses__log_set_stale_error(const struct session_row *row, int6
 SESLITE_PRIVATE int ses__log_find_point(struct db *db, const struct session_ref *ref,
                                         const struct session_row *row, const struct point *point,
                                         int64_t *seq, bool *begins, ses_error *error);
+/* ---- settled.c */
+
+/* The live event up to which no call lacks a response; 0: none is known. */
+SESLITE_PRIVATE int ses__settled_find(struct db *db, const struct session_row *row, const struct live *live,
+                                      int64_t *seq, ses_error *error);
+/* The events after `last` were cut. */
+SESLITE_PRIVATE int ses__settled_keep(struct db *db, const struct session_row *before,
+                                      const struct session_row *after, int64_t last, ses_error *error);
+
 /* The state the session was created with, in the arena; no text: empty. */
 SESLITE_PRIVATE int ses__log_initial(struct db *db, int64_t session_id, struct arena *arena,
                                      struct span *initial, ses_error *error);

@@ -42,7 +42,12 @@ static int begin_walk(struct page_asked *asked, struct db *db, struct page_op *o
         range->last_seq = op->row.last_seq;
     if (range->live)
         code = ses__mark_rows_take_live(&asked->marks, op->row.id, op->live);
-    if (code == SES_OK && range->live && op->live->count > 0)
+    op->settled = 0;
+    if (code == SES_OK && op->after_settled)
+        code = ses__settled_find(db, &op->row, op->live, &op->settled, error);
+    if (op->settled >= range->first_seq)
+        range->first_seq = op->settled + 1;
+    if (code == SES_OK && range->live && (op->live->count > 0 || op->settled > 0))
         code = turn_to(asked, db, op, error);
     if (code != SES_OK || !asked->seeks)
         return code;
