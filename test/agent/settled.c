@@ -7,8 +7,11 @@
 #include "random.h"
 #include "session/history.h"
 
+#include "base/hash.h"
 #include "seslite_agent.h"
 #include "seslite_erase.h"
+#include "session/store.h"
+#include "storage/sql/engine.h"
 
 enum { OPEN_MAX = 8, BATCH = 50 };
 
@@ -105,7 +108,7 @@ static void compare(const struct pair *pair)
 static void damage_at_random(struct pair *pair)
 {
     static const char *const damages[] = {
-        "UPDATE derived SET seq = seq + 100 WHERE what = 'settled1'",
+        "UPDATE derived SET seq = seq + 100 WHERE what = 'settled1' AND seq < 1000000",
         "UPDATE derived SET seq = 9223372036854775807 WHERE what = 'settled1'",
         "UPDATE derived SET epoch = epoch + 1 WHERE what = 'settled1'",
         "DELETE FROM derived",
@@ -252,6 +255,129 @@ TEST(a_fork_and_a_redacted_log_begin_without)
     assert_no_problems(fixture->store);
     must_delete(fixture->store, &key);
     assert_query(fixture->path, "SELECT count(*) FROM derived", "0\n");
+}
+
+/* A call at number 100, with a response at 101 unless it is `unanswered`, among 800 events. */
+static void fill_with_call(ses_store *store, bool unanswered)
+{
+    int number = 0;
+
+    must_create(store, &key, NULL);
+    append_words(store, &number, 99, NULL);
+    append_words(store, &number, 1, "{\"functionCall\":{\"id\":\"c\",\"name\":\"f\",\"args\":{}}}");
+    append_words(store, &number, 700,
+                 unanswered ? NULL : "{\"functionResponse\":{\"id\":\"c\",\"name\":\"f\",\"response\":{}}}");
+}
+
+static void assert_pending(ses_store *store, const char *expected)
+{
+    char *pending = pending_of(store);
+    assert_string_equal(pending, expected);
+    free(pending);
+}
+
+/* A row as the library writes it, with its sum. */
+static void forge(struct fixture *fixture, int seq)
+{
+    struct text sql = {NULL, 0};
+    char *id = raw_text(fixture->path, "SELECT id FROM sessions");
+    char *epoch = raw_text(fixture->path, "SELECT version - last_seq FROM sessions");
+    const uint64_t sum = ses__sum64((uint64_t)atoll(id), (uint64_t)atoll(epoch));
+
+    text_printf(
+        &sql,
+        "INSERT OR REPLACE INTO derived (session_id, what, seq, epoch) VALUES (%s, 'settled1', %d, %lld)", id,
+        seq, (long long)(ses__sum64(sum, (uint64_t)seq) >> 1));
+    raw_exec(fixture->path, sql.data);
+    free(sql.data);
+    free(id);
+    free(epoch);
+}
+
+TEST(a_wrong_row_is_found)
+{
+    fill_with_call(fixture->store, true);
+    assert_pending(fixture->store, "1: 100");
+    forge(fixture, 99);
+    assert_pending(fixture->store, "1: 100");
+    assert_no_problems(fixture->store);
+    forge(fixture, 600);
+    assert_pending(fixture->store, "0:"); /* no program of this library writes that */
+    char *problems = problems_of(fixture->store, SES_CHECK_LOG);
+    assert_non_null(strstr(problems, "no call is pending up to event 600, which is wrong"));
+    free(problems);
+    raw_exec(fixture->path, "UPDATE derived SET seq = 601");
+    assert_pending(fixture->store, "1: 100");
+    assert_no_problems(fixture->store);
+    forge(fixture, 600);
+    must_rewind(fixture->store, &key, BEFORE_INVOCATION("v200")); /* takes event 600 back */
+    assert_pending(fixture->store, "1: 100");
+    assert_no_problems(fixture->store);
+}
+
+/* ------------------------------------------------------------------------ between the walk and its write */
+
+static const struct engine *real;
+static ses_store *another;
+static int (*between)(ses_store *store, ses_error *error); /* what another program does then; NULL: nothing */
+
+static int run_after_another(struct storage *storage, const struct manner *manner, storage_job *job,
+                             void *context, ses_error *error)
+{
+    ses_error failure;
+
+    if (manner->writes && between)
+        assert_int_equal(between(another, &failure), SES_OK);
+    return real->run(storage, manner, job, context, error);
+}
+
+static int cut_answer(ses_store *store, ses_error *error)
+{
+    int number = 0;
+    const int code = ses_cut_by_key(store, &key, AFTER_SEQ(100), NULL, NULL, error);
+
+    append_words(store, &number, 900, NULL);
+    return code;
+}
+
+static int redact_words(ses_store *store, ses_error *error)
+{
+    const int64_t seqs[] = {3};
+    return ses_redact_by_key(store, &key, seqs, 1, NULL, NULL, error);
+}
+
+static int begin_again(ses_store *store, ses_error *error)
+{
+    const int code = ses_delete(store, &key, NULL, NULL, error);
+
+    fill_with_call(store, true);
+    return code;
+}
+
+TEST(another_writes_before_the_row_is_kept)
+{
+    int (*const changes[])(ses_store * store, ses_error * error) = {cut_answer, redact_words, begin_again};
+    static struct engine changed;
+
+    another = must_open(fixture->path, NULL);
+    real = fixture->store->storage->engine;
+    changed = *real;
+    changed.run = run_after_another;
+    fixture->store->storage->engine = &changed;
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        fill_with_call(another, false);
+        between = changes[i];
+        assert_pending(fixture->store, "0:");
+        between = NULL;
+        assert_query(fixture->path, SETTLED, "");
+        char *expected = pending_of(another);
+        assert_pending(fixture->store, expected);
+        free(expected);
+        assert_no_problems(another);
+        must_delete(another, &key);
+    }
+    fixture->store->storage->engine = real;
+    ses_close(another);
 }
 
 /* A reader neither waits for a writer nor fails. */

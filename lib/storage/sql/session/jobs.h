@@ -103,7 +103,8 @@ SESLITE_PRIVATE int ses__log_find_point(struct db *db, const struct session_ref 
                                         int64_t *seq, bool *begins, ses_error *error);
 /* ---- settled.c */
 
-/* The live event up to which no call lacks a response; 0: none is known. */
+/* The live event up to which no call lacks a response; 0: none is known. `live` NULL: a rewind may have taken
+ * it back. */
 SESLITE_PRIVATE int ses__settled_find(struct db *db, const struct session_row *row, const struct live *live,
                                       int64_t *seq, ses_error *error);
 /* The events after `last` were cut. */

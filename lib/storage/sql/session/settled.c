@@ -44,7 +44,7 @@ int ses__settled_find(struct db *db, const struct session_row *row, const struct
 {
     const int code = read_settled(db, row, seq, error);
 
-    if (code == SES_OK && !ses__live_has(live, *seq))
+    if (code == SES_OK && live && !ses__live_has(live, *seq))
         *seq = 0;
     if (code == SES_CORRUPT) /* then all is read */
         ses__error_clear(error);

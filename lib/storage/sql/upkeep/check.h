@@ -4,6 +4,7 @@
 #define SESLITE_STORAGE_SQL_UPKEEP_CHECK_H
 
 #include "base/memory.h"
+#include "model/calls.h"
 #include "model/event/log.h"
 #include "model/usage/usage.h"
 #include "storage/sql/rows/event.h"
@@ -94,6 +95,23 @@ SESLITE_PRIVATE int ses__check_filters_begin(struct check *check, struct check_f
 /* The next event. */
 SESLITE_PRIVATE int ses__check_filters_event(struct check *check, struct check_filters *own,
                                              const struct session_row *row, const struct event_row *event);
+
+/* ---- check_settled.c: up to there no call may be pending */
+
+struct check_settled {
+    int64_t seq; /* 0: none is known, or it was checked */
+    struct live live;
+    struct calls open;  /* the calls so far that have no response */
+    struct arena arena; /* holds them */
+};
+SESLITE_PRIVATE void ses__check_settled_init(struct check_settled *own, const ses_allocator *allocator,
+                                             struct hash_seed seed);
+SESLITE_PRIVATE void ses__check_settled_free(struct check_settled *own);
+SESLITE_PRIVATE int ses__check_settled_begin(struct check *check, struct check_settled *own,
+                                             const struct session_row *row);
+/* The next event. */
+SESLITE_PRIVATE int ses__check_settled_event(struct check *check, struct check_settled *own,
+                                             const struct event_row *event);
 
 /* ---- check_usage.c: compares the tokens of the log with the table */
 

@@ -33,6 +33,7 @@ struct log_check {
     struct due_marks marks;
     struct check_usage usage;
     struct check_filters filters;
+    struct check_settled settled;
     int64_t count;
     int64_t indexed; /* the last event whose words are in the index */
     bool broken;     /* the state that the log leads to is not known */
@@ -245,6 +246,8 @@ static int check_logged_event(struct log_check *log, const struct event_row *eve
         code = ses__check_usage_add(check, &log->usage, event);
     if (code == SES_OK)
         code = ses__check_filters_event(check, &log->filters, log->row, event);
+    if (code == SES_OK)
+        code = ses__check_settled_event(check, &log->settled, event);
     log->count++;
     ses__update_times_pass(&log->times, event->seq, event->high_us);
     if (code == SES_OK && !check->trusts_indexes) {
@@ -320,6 +323,8 @@ static int check_whole_log(struct log_check *log)
     if (code == SES_OK && !check->ended)
         code = ses__check_filters_begin(check, &log->filters, log->row);
     if (code == SES_OK && !check->ended)
+        code = ses__check_settled_begin(check, &log->settled, log->row);
+    if (code == SES_OK && !check->ended)
         code = ses__check_words_of(check, log->row, &log->indexed);
     if (code == SES_OK && !check->ended)
         code = walk_events(log);
@@ -343,6 +348,7 @@ int ses__check_log(struct check *check, const struct session_row *row, int64_t i
 
     ses__arena_init(&log.usage.arena, allocator);
     ses__check_filters_init(&log.filters, allocator);
+    ses__check_settled_init(&log.settled, allocator, check->op->seed);
     ses__usage_tally_init(&log.usage.tally, allocator, check->op->seed);
     ses__update_times_begin(&log.times, row->created_us, row->base_seq, inherited);
     ses__arena_init(&log.marks.arena, allocator);
@@ -355,6 +361,7 @@ int ses__check_log(struct check *check, const struct session_row *row, int64_t i
     ses__arena_free(&log.marks.arena);
     ses__runs_free(&log.marks.runs);
     ses__usage_tally_free(&log.usage.tally);
+    ses__check_settled_free(&log.settled);
     ses__check_filters_free(&log.filters);
     ses__arena_free(&log.usage.arena);
     return code;
