@@ -427,6 +427,8 @@ typedef struct ses_answer_options {
  *  - A call without an id stays pending as long as an older one of its name does, because a response without
  *    an id answers the oldest.
  *
+ * It reads the pending calls at the cost of ses_pending_open, and the events that were appended since.
+ *
  * `*answered` (may be NULL) is the number of responses. Returns 0, or SES_UNCHANGED if there were none. A
  * handle includes the new events, and it may have been brought up to date even if the call fails. JSON,
  * INVALID, LIMIT also: a response is not such a JSON object.
@@ -462,6 +464,9 @@ SES_API int ses_builder_interrupted(ses_builder *builder, const ses_function *ca
  * handle, so one view does not make another STALE, except for shared keys as above. If two views wrote the
  * same key, the one appended last wins. A view keeps its own `temp:` writes when an invocation ends: close
  * the view or discard them.
+ *
+ * The calls on a view read and write memory, whatever the length of the log, except those that append, which
+ * cost as much as ses_append, and templates with artifacts.
  *
  * A view belongs to the thread of its handle. After the handle is closed, calls on the view return MISUSE.
  */
@@ -595,6 +600,8 @@ typedef struct ses_render_options {
  *    and line ends around it are ignored; other white space only with SES_RENDER_ADK_SPACES.
  *  - A dotted name is replaced if exactly that key exists, and left as it is otherwise, even with a "?".
  *  - All other text in braces, and `{{...}}`, is left as it is. Replacements are not rendered again.
+ *
+ * The cost grows with the template and what is put into it. Only artifacts are read from the store.
  *
  * NOTFOUND names the missing key or artifact. INVALID: the template or an artifact is not UTF-8, or an
  * artifact has no name. LIMIT: an artifact of the store has more than 64 MiB. RANGE: a string holds a lone

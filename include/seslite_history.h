@@ -45,6 +45,10 @@ extern "C" {
  * it. After a redaction the filters are made anew. (Where many invocations went on later with a message of
  * the user, all events are read for the last turn.)
  *
+ * To know which events are live, a call reads a short row for each rewind and compaction. ses_cut and ses_pop
+ * also read and delete the events after the point, and ses_fork copies those up to it. Nothing else makes
+ * these calls slower in a longer log.
+ *
  * Every call comes in two forms, as for append: for a handle, and by key. After another writer has cut events
  * of the session, all of them return STALE for the handle, whatever the flags, because its points may be
  * gone.
@@ -99,8 +103,8 @@ SES_API int ses_state_json_as_of_by_key(ses_store *store, const ses_key *key, co
 
 /*
  * These calls give the state that the session was created with, shared keys included, without `temp:` keys:
- * the bytes that were given, "{}" if there were none. They can be read after events were pruned, too. `*json`
- * belongs to the caller (ses_free). `len` may be NULL.
+ * the bytes that were given, "{}" if there were none. They can be read after events were pruned, too, and no
+ * event is read for it. `*json` belongs to the caller (ses_free). `len` may be NULL.
  *
  * Codes: those of a read, INVALID, NOTFOUND.
  */
@@ -296,8 +300,9 @@ SES_API int ses_prune_by_key(ses_store *store, const ses_key *key, const ses_pru
 
 /*
  * Sets the time from which the session may be removed; NULL: never. Nothing is hidden: the session can be
- * read as before until ses_store_expire removes it. Neither the version nor the update time changes. INVALID:
- * the time is not later than the store's clock, or not before the year 10000.
+ * read as before until ses_store_expire removes it. Neither the version nor the update time changes. Only one
+ * row is written, however long the log is. INVALID: the time is not later than the store's clock, or not
+ * before the year 10000.
  *
  * Codes: those of a write, INVALID, NOTFOUND.
  */
@@ -336,6 +341,9 @@ typedef struct ses_expire_options {
  *
  * With SES_EXPIRE_DRY_RUN the call looks at every session of the app, as of one moment and whatever `limit`
  * says. It returns 0, and works on a store that was opened read-only.
+ *
+ * The cost of a call grows with the sessions that it deletes and their events. Those that have expired or are
+ * idle are found by indexes; `sessions_per_user` also looks at users, one after the other.
  *
  * Codes: those of a write, INVALID, INTERRUPTED (with SES_EXPIRE_DRY_RUN).
  */

@@ -86,12 +86,13 @@ command: $(COMMAND) $(COMMAND_PAGE)
 ### server: the example chat server, build/tools/server/server
 server: $(SERVER)
 
-### bench: time seslite against a bare SQLite program and itself (QUICK=1 only checks that it runs)
+### bench: time seslite against a bare SQLite program and itself (QUICK=1 only checks that it runs; MILLION=1: longer logs)
 QUICK ?=
+MILLION ?=
 bench: $(B)/tools/bench/bench
 	@mkdir -p $(B)/bench
 	@# 2: a figure is not reached, which the table says; that is no failure of making it
-	$(B)/tools/bench/bench $(if $(QUICK),--quick) --json $(B)/bench.jsonl --folder $(B)/bench || [ $$? -eq 2 ]
+	$(B)/tools/bench/bench $(if $(QUICK),--quick) $(if $(MILLION),--million) --json $(B)/bench.jsonl --folder $(B)/bench || [ $$? -eq 2 ]
 
 ### compare: time seslite beside the stores of google-adk, adk-rust and the OpenAI Agents SDK, after make clients
 .PHONY: compare

@@ -131,7 +131,9 @@ void bench_basics(void);  /* appends and gets, against the bare program; large s
 void bench_threads(void); /* group commit, batches, readers during writes */
 void bench_scale(void);   /* long logs, large files, memory */
 void bench_agent(void);   /* templates */
-void bench_history(void); /* state as of a point, live events, fork, prune */
+void bench_history(void); /* live events, fork, prune */
+/* undo, redo, past states, pending calls, pop and cut by the length of the log */
+void bench_length(bool million);
 void bench_follow(void);  /* from an append to a follower, in this process and another; followers that wait */
 void bench_backup(void);  /* against SQLite's own methods */
 void bench_list(void);    /* pages by label, pages without state */

@@ -1,42 +1,12 @@
-/* History and retention, compared with bare SQLite or a walk of the log. */
+/* History and retention, compared with bare SQLite or with all events. */
 #include "bench.h"
 
 #include <sqlite3.h>
 #include <string.h>
 
-enum { COPIED = 10000, WALKED = 50000, ROUNDS = 15 };
+enum { COPIED = 10000, LONG = 50000, ROUNDS = 15 };
 
-/* --------------------------------------------------------------------------------- as of, and live events */
-
-static void as_of_middle(void *context, int count)
-{
-    const struct library *library = context;
-    const ses_point middle = {.size = sizeof middle, .kind = SES_POINT_SEQ, .seq = scaled(WALKED) / 2};
-
-    for (int i = 0; i < count; i++) {
-        char *json = NULL;
-        CHECK(ses_state_json_as_of_by_key(library->store, &library->key, &middle, NULL, &json, NULL, NULL) ==
-              SES_OK);
-        ses_free(json);
-    }
-}
-
-static void walk_to_middle(void *context, int count)
-{
-    const struct library *library = context;
-    const ses_range range = {
-        .size = sizeof range, .which = SES_RANGE_SEQ, .first_seq = 1, .last_seq = scaled(WALKED) / 2};
-    const ses_cursor_options options = {.size = sizeof options, .range = &range};
-
-    for (int i = 0; i < count; i++) {
-        const ses_event *event = NULL;
-        ses_cursor *cursor = NULL;
-        CHECK(ses_cursor_open(library->store, &library->key, &options, &cursor, NULL) == SES_OK);
-        while (ses_cursor_next(cursor, &event, NULL) == SES_ROW)
-            continue;
-        CHECK(ses_cursor_close(cursor, NULL) == SES_OK);
-    }
-}
+/* -------------------------------------------------------------------------------------------- live events */
 
 static void get_live_1000(void *context, int count)
 {
@@ -59,13 +29,7 @@ static void bench_reads(void)
     struct library library;
 
     library_open(&library, NULL, path, false, 1);
-    library_fill(&library, scaled(WALKED), 0);
-    compare(&(struct comparison){.name = "state as of the middle of 50,000 events",
-                                 .left = {"seslite", as_of_middle, &library},
-                                 .right = {"a walk to the middle", walk_to_middle, &library},
-                                 .rounds = 15,
-                                 .count = 1,
-                                 .at_most = 2});
+    library_fill(&library, scaled(LONG), 0);
     compare(&(struct comparison){.name = "get, newest 1,000 live events, no rewind",
                                  .left = {"seslite", get_live_1000, &library},
                                  .right = {"the same, all events", library_get_1000, &library},

@@ -1,9 +1,9 @@
 /*
- *     bench [--quick] [--json FILE] [--folder FOLDER] [basics] [threads] [scale] [agent] [history] [follow]
- *           [list] [lines] [backup] [foreign] [artifact] [search] [key]
+ *     bench [--quick] [--million] [--json FILE] [--folder FOLDER] [basics] [threads] [scale] [agent]
+ *           [history] [length] [follow] [list] [lines] [backup] [foreign] [artifact] [search] [key]
  *
  * Without names, runs everything. The exit code is 2 if a claim is not reached. --quick does a hundredth of
- * the work, to check that everything runs.
+ * the work, to check that everything runs. --million: the lengths go up to a million events.
  */
 #include "bench.h"
 
@@ -18,7 +18,7 @@ static bool wanted(int argc, char **argv, const char *name)
     bool any = false;
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] == '-') {
-            i += strcmp(argv[i], "--quick") != 0;
+            i += strcmp(argv[i], "--quick") != 0 && strcmp(argv[i], "--million") != 0;
         } else {
             any = true;
             named = named || strcmp(argv[i], name) == 0;
@@ -32,6 +32,7 @@ int main(int argc, char **argv)
     const char *folder = ".";
     FILE *json = NULL;
     bool quick = false;
+    bool million = false;
 
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
@@ -40,6 +41,8 @@ int main(int argc, char **argv)
             folder = argv[++i];
         else if (strcmp(argv[i], "--quick") == 0)
             quick = true;
+        else if (strcmp(argv[i], "--million") == 0)
+            million = true;
         else
             CHECK(argv[i][0] != '-');
     }
@@ -60,6 +63,8 @@ int main(int argc, char **argv)
         bench_agent();
     if (wanted(argc, argv, "history"))
         bench_history();
+    if (wanted(argc, argv, "length"))
+        bench_length(million);
     if (wanted(argc, argv, "follow"))
         bench_follow();
     if (wanted(argc, argv, "list"))
