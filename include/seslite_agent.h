@@ -618,6 +618,40 @@ SES_API int ses_tracked_render(const ses_tracked *tracked, const char *text, siz
                                const ses_render_options *options, char **rendered, size_t *rendered_len,
                                ses_error *error);
 
+/* ----------------------------------------------------------------------------------------------- Markdown */
+
+typedef enum ses_markdown_flags {
+    /* Only what was said: the texts that are no thoughts, and errors. */
+    SES_MARKDOWN_TEXTS = 0x1
+} ses_markdown_flags;
+
+typedef struct ses_markdown_options {
+    size_t size;
+    unsigned flags; /* SES_MARKDOWN_* */
+} ses_markdown_options;
+
+/*
+ * Gives a session as a Markdown document (https://commonmark.org) for people to read: its title, or its id,
+ * and the events that the handle holds (none for the sessions of a list). Read the handle with SES_RANGE_LIVE
+ * to leave out what rewinds have taken back.
+ *
+ *  - A heading of the second level begins where the author changes, with the time in UTC.
+ *  - Texts are taken as Markdown, but cannot end a block of the document: their headings become those of the
+ *    third level and below, and a fence that is left open is closed. Line ends become line feeds. HTML in
+ *    them stays, so render the document as you would render HTML by the authors of its texts.
+ *  - Function calls are folded, each with its first response, and so are thoughts, summaries of compactions,
+ *    and parts that are neither texts nor files nor code. Folds are `details` elements of HTML.
+ *  - Bytes and files are named, but not contained. Changes of state are left out, and so are events that only
+ *    change state. An event whose fields have other types than an event's is shown as JSON.
+ *
+ * `options` may be NULL. `*text` belongs to the caller (ses_free). `len` may be NULL. CORRUPT: another
+ * program stored an event that is not JSON.
+ *
+ * Codes: MISUSE, CORRUPT, NOMEM.
+ */
+SES_API int ses_session_markdown(const ses_session *session, const ses_markdown_options *options, char **text,
+                                 size_t *len, ses_error *error);
+
 /* --------------------------------------------------------------------------------------------- output key */
 
 /*

@@ -28,7 +28,7 @@ if command -v apt-get >/dev/null 2>&1; then
     install="apt-get install -y --no-install-recommends"
     packages="make gcc g++ libc6-dev binutils pkg-config sqlite3 libsqlite3-dev libcjson-dev libcmocka-dev \
         libmicrohttpd-dev libcurl4-openssl-dev"
-    more="clang clang-format libclang-rt-dev lld llvm gcovr valgrind git cmake meson ninja-build musl-tools mandoc abigail-tools python3-venv python3-dev \
+    more="clang clang-format libclang-rt-dev lld llvm gcovr valgrind git cmake cmark meson ninja-build musl-tools mandoc abigail-tools python3-venv python3-dev \
         dpkg-dev debhelper lintian libpq-dev libmariadb-dev ruby nix-bin zip unzip"
     chromium="chromium chromium-driver"
     server="libpq-dev postgresql postgresql-client pgbouncer"
@@ -41,7 +41,7 @@ elif command -v dnf >/dev/null 2>&1; then
     install="dnf install -y"
     packages="make gcc gcc-c++ binutils pkgconf-pkg-config sqlite sqlite-devel cjson-devel libcmocka-devel \
         libmicrohttpd-devel libcurl-devel"
-    more="clang clang-tools-extra compiler-rt lld gcovr valgrind git libasan libubsan libtsan libabigail cmake meson"
+    more="clang clang-tools-extra compiler-rt lld gcovr valgrind git libasan libubsan libtsan libabigail cmake cmark meson"
     chromium="chromium chromedriver"
     server="libpq-devel postgresql-server postgresql pgbouncer"
     mariadb="mariadb-connector-c-devel mariadb-server mariadb"
@@ -50,7 +50,7 @@ elif command -v apk >/dev/null 2>&1; then
     update=""
     install="apk add"
     packages="make gcc g++ musl-dev binutils pkgconf sqlite sqlite-dev cjson-dev cmocka-dev libmicrohttpd-dev curl-dev"
-    more="clang clang-extra-tools compiler-rt gcovr valgrind git cmake meson"
+    more="clang clang-extra-tools compiler-rt gcovr valgrind git cmake cmark meson"
     chromium="chromium chromium-chromedriver"
     server="libpq-dev postgresql pgbouncer"
     mariadb="mariadb-connector-c-dev mariadb mariadb-client"
@@ -59,7 +59,7 @@ elif command -v pacman >/dev/null 2>&1; then
     update=""
     install="pacman -S --needed --noconfirm"
     packages="make gcc binutils pkgconf sqlite cjson cmocka libmicrohttpd curl"
-    more="clang compiler-rt gcovr valgrind git cmake meson"
+    more="clang compiler-rt gcovr valgrind git cmake cmark meson"
     chromium="chromium"
     server="postgresql-libs postgresql"
     mariadb="mariadb-libs mariadb mariadb-clients"

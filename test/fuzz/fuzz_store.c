@@ -187,6 +187,10 @@ static int read_session(struct drive *drive)
         return code;
     code = ses_session_json(session, &json, NULL, &drive->error);
     ses_free(json);
+    json = NULL;
+    if (code == SES_OK)
+        code = ses_session_markdown(session, NULL, &json, NULL, &drive->error);
+    ses_free(json);
     if (code == SES_OK && ses_session_event_count(session) <= sizeof live)
         code = ses_session_live(session, NULL, live, sizeof live, &drive->error);
     if (code == SES_OK)

@@ -2,6 +2,7 @@
 #include <sqlite3.h>
 
 #include "append.h"
+#include "seslite_agent.h"
 
 static char *json_of(const ses_session *session)
 {
@@ -166,6 +167,8 @@ TEST(text_that_is_not_json_is_corrupt)
         assert_code(SES_CORRUPT, ses_session_json(session, &json, NULL, &error));
         assert_message(words[i]);
         assert_null(json);
+        assert_code(i == 0 ? SES_OK : SES_CORRUPT, ses_session_markdown(session, NULL, &json, NULL, &error));
+        ses_free(json);
         ses_session_close(session);
     }
 }

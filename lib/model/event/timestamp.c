@@ -162,3 +162,24 @@ size_t ses__timestamp_to_number(int64_t time_us, char out[TIMESTAMP_ROOM])
                        magnitude / 1000000, magnitude % 1000000);
     return len > 0 ? (size_t)len : 0;
 }
+
+void ses__timestamp_to_date(int64_t time_us, char out[TIMESTAMP_ROOM])
+{
+    const int64_t held = time_us < TIMESTAMP_MIN   ? TIMESTAMP_MIN
+                         : time_us > TIMESTAMP_MAX ? TIMESTAMP_MAX
+                                                   : time_us;
+    const uint64_t seconds = (uint64_t)(held - TIMESTAMP_MIN) / 1000000;
+    const int64_t day = days_since_epoch(0, 1, 1) + (int64_t)(seconds / 86400);
+    int year = (int)(seconds / 31556952); /* in a mean year: this one, or one beside it */
+    int month = 12;
+
+    while (days_since_epoch(year + 1, 1, 1) <= day)
+        year++;
+    while (days_since_epoch(year, 1, 1) > day)
+        year--;
+    while (days_since_epoch(year, month, 1) > day)
+        month--;
+    (void)snprintf(out, TIMESTAMP_ROOM, "%04u-%02u-%02u %02u:%02u:%02u", (unsigned)year % 10000,
+                   (unsigned)month % 100, (unsigned)(day - days_since_epoch(year, month, 1) + 1) % 100,
+                   (unsigned)(seconds / 3600 % 24), (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60));
+}

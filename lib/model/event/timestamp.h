@@ -20,6 +20,9 @@ enum { TIMESTAMP_ROOM = 32 };
 /* Writes JSON that ses__timestamp_from_number reads as the same time: seconds with six places,
  * "1741218414.968405", or from the year 5138 on milliseconds with three. Returns the length. */
 SESLITE_PRIVATE size_t ses__timestamp_to_number(int64_t time_us, char out[TIMESTAMP_ROOM]);
+/* Writes the second in which the time lies, in UTC, as "2024-01-15 10:20:30"; for a time beyond those years,
+ * which a damaged row may have, their first or last second. */
+SESLITE_PRIVATE void ses__timestamp_to_date(int64_t time_us, char out[TIMESTAMP_ROOM]);
 
 /* True if the time lies between the two. */
 static inline bool ses__timestamp_holds(int64_t time_us)
