@@ -613,6 +613,33 @@ TEST_OF(setup, google_adk_reads_the_database)
     free(file);
 }
 
+/* ----------------------------------------------------------------------------------------------- Markdown */
+
+TEST_OF(setup, markdown_has_what_was_said_and_not_taken_back)
+{
+    const ses_key said = {"md", "bob", "s"};
+    char *file = support_path(fixture->folder, "s.md");
+    const char *expected = "# s\n\nApp md, user bob, session s, created 2023-11-14 22:13:20 UTC\n\n"
+                           "## user, 1970-01-01 00:00:01 UTC\n\nHello\n";
+
+    must_create(fixture->store, &said, NULL);
+    must_append_by_key(fixture->store, &said,
+                       Q("{'id':'1','author':'user','timestamp':1,'content':{'parts':[{'text':'Hello'}]}}"));
+    must_append_by_key(
+        fixture->store, &said,
+        Q("{'id':'2','invocationId':'i','author':'user','timestamp':2,'content':{'parts':[{'text':'Oops'}]}}"));
+    run_at(&reply, 0, NULL, fixture->path, "-a", "md", "rewind", "s", "--to", "1");
+    run_at(&reply, 0, NULL, fixture->path, "-a", "md", "export", "s", "--to", "markdown");
+    assert_string_equal(reply.out.data, expected);
+    assert_int_equal(reply.err.len, 0);
+    run_at(&reply, 0, NULL, fixture->path, "-a", "md", "export", "s", "--to", "markdown", "-o", file);
+    assert_has(&reply.err, "1 session and 1 event written to");
+    char *text = support_read_file(file, NULL);
+    assert_string_equal(text, expected);
+    free(text);
+    free(file);
+}
+
 /* Other programs read no lone surrogates; the stored bytes stay. */
 TEST_OF(setup, half_an_emoji_is_a_replacement_character_for_others)
 {

@@ -284,14 +284,15 @@ const struct command command_table[] = {
      .run = run_import},
     {.group = "In and out",
      .name = "export",
-     .summary = "write sessions to a file that seslite or google-adk can read",
+     .summary = "write sessions to a file for seslite, google-adk or people",
      .words =
          "jsonl: JSON lines, which hold everything the store has of --app, --user or the session, and which "
          "import reads. session: the ADK's session JSON with the stored events but without the metadata that "
          "only ADK code may write (__adk_internal_*); one file per session if --output is a folder. vertex: "
          "the same for Vertex AI Agent Engine, with each event as the request that google-adk would send to "
          "append it. sqlite: a new database that google-adk's SqliteSessionService opens, with events as "
-         "they are stored except for what that service would reject.\n"
+         "they are stored except for what that service would reject. markdown: a document of what was said, "
+         "with calls folded, without what rewinds have taken back; one file per session, as for session.\n"
          "--artifacts writes the artifacts of these sessions and of their users in addition, into a folder "
          "that google-adk's FileArtifactService and import read. JSON lines have them anyway. The folder may "
          "exist, but without artifacts in it. Names that are not paths below it, or that the service would "

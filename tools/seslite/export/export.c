@@ -13,7 +13,8 @@ static const struct {
 } formats[] = {{"jsonl", export_lines},
                {"session", export_sessions},
                {"vertex", export_vertex},
-               {"sqlite", export_sqlite}};
+               {"sqlite", export_sqlite},
+               {"markdown", export_markdown}};
 
 /* ------------------------------------------------------------------------------------------------ command */
 
@@ -47,11 +48,12 @@ static int run_with_artifacts(struct export *export, run_format *format)
     return status;
 }
 
-/* JSON lines have the artifacts in them. */
+/* JSON lines have the artifacts in them, and Markdown names the files of events. */
 static int run_without(struct export *export, run_format *format)
 {
+    const bool is_told = format == export_lines || format == export_markdown;
     const int status = format(export);
-    return status == EXIT_OK && format != export_lines ? export_artifacts(export, NULL) : status;
+    return status == EXIT_OK && !is_told ? export_artifacts(export, NULL) : status;
 }
 
 int run_export(struct run *run)
@@ -64,7 +66,7 @@ int run_export(struct run *run)
     while (i < sizeof formats / sizeof formats[0] && strcmp(formats[i].name, wanted) != 0)
         i++;
     if (i == sizeof formats / sizeof formats[0])
-        return say_usage(run, "--to takes jsonl, session, vertex or sqlite, not \"%s\"", wanted);
+        return say_usage(run, "--to takes jsonl, session, vertex, sqlite or markdown, not \"%s\"", wanted);
     export.format = formats[i].name;
     if (export.path && is_of_store(run, export.path))
         return say_usage(run, "%s is the store itself or one of its files", export.path);

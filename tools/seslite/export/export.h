@@ -29,6 +29,7 @@ int export_report(struct export *export);
 int export_sqlite(struct export *export);
 int export_sessions(struct export *export);
 int export_vertex(struct export *export);
+int export_markdown(struct export *export);
 int export_lines(struct export *export);
 /* Writes the artifacts of the same sessions, and of their users, into the folder `into`, as google-adk's
  * FileArtifactService keeps them. Without a folder, counts those that the format leaves out. */

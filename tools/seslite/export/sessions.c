@@ -1,5 +1,5 @@
-/* Sessions as JSON, one file each, or a single one on standard output: the ADK's session JSON with the bytes
- * as stored, or the form that the API of Vertex AI Agent Engine accepts. */
+/* Sessions, one file each, or a single one on standard output: the ADK's session JSON with the bytes as
+ * stored, the form that the API of Vertex AI Agent Engine accepts, or Markdown for people. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,14 +8,17 @@
 #include "files/whole_file.h"
 #include "output/out.h"
 #include "output/progress.h"
+#include "seslite_agent.h"
 #include "store/walk.h"
 
 struct sessions_export {
     struct export *export;
     /* the path is a folder */
     bool folder;
-    const char *ending; /* of the file names */
-    int (*write)(struct writing *writing, const ses_session *session, struct text *json, ses_error *error);
+    const char *ending;     /* of the file names */
+    const ses_range *range; /* the events; NULL: all */
+    bool is_for_people;     /* they need no notes about what the format cannot hold */
+    int (*write)(struct writing *writing, const ses_session *session, struct text *text, ses_error *error);
 };
 
 /* Adds the text as part of a file name. Any byte except letters, digits, "-", "_" and "." is written as %41,
@@ -79,7 +82,7 @@ static void name_file(const struct sessions_export *own, const ses_key *key, str
     text_puts(path, own->ending);
 }
 
-static int write_file(const struct sessions_export *own, const ses_key *key, const char *json, size_t len)
+static int write_file(const struct sessions_export *own, const ses_key *key, const char *text, size_t len)
 {
     struct run *run = own->export->run;
     const bool replace = given(run, OPTION_REPLACE);
@@ -89,7 +92,7 @@ static int write_file(const struct sessions_export *own, const ses_key *key, con
     name_file(own, key, &path);
     int code = whole_file_begin(&file, path.data, WHOLE_TEXT, replace, &run->error);
     if (code == SES_OK) {
-        code = whole_file_write(&file, json, len, &run->error);
+        code = whole_file_write(&file, text, len, &run->error);
         if (code == SES_OK)
             code = whole_file_write(&file, "\n", 1, &run->error);
         code = whole_file_end(&file, code, &run->error);
@@ -98,21 +101,21 @@ static int write_file(const struct sessions_export *own, const ses_key *key, con
     return code < 0 ? fail(run) : EXIT_OK;
 }
 
-static int put_json(const struct sessions_export *own, const ses_key *key, const ses_session *session)
+static int put_session(const struct sessions_export *own, const ses_key *key, const ses_session *session)
 {
-    struct text json = {NULL, 0, 0};
+    struct text text = {NULL, 0, 0};
     struct run *run = own->export->run;
     int status = EXIT_OK;
 
-    if (own->write(&own->export->writing, session, &json, &run->error) < 0)
+    if (own->write(&own->export->writing, session, &text, &run->error) < 0)
         status = fail(run);
     if (status == EXIT_OK && own->export->path) {
-        status = write_file(own, key, json.data, json.len);
+        status = write_file(own, key, text.data, text.len);
     } else if (status == EXIT_OK) {
-        out_text(json.data, json.len);
+        out_text(text.data, text.len);
         out_puts("\n");
     }
-    text_free(&json);
+    text_free(&text);
     return status;
 }
 
@@ -120,18 +123,21 @@ static int export_one(const struct sessions_export *own, const ses_key *key)
 {
     struct export *export = own->export;
     struct run *run = export->run;
+    const ses_get_options options = {.size = sizeof options, .range = own->range};
     ses_session *session = NULL;
-    int code = ses_get(run->store, key, NULL, &session, &run->error);
+    int code = ses_get(run->store, key, &options, &session, &run->error);
 
     if (code < 0)
         return code == SES_NOTFOUND && !run->key.session ? EXIT_OK : export_fail(export, key);
     export->sessions++;
     export->events += (int64_t)ses_session_event_count(session);
     progress_set(export->events, -1);
-    write_note_session(&export->writing, session);
-    for (size_t i = 0; i < ses_session_event_count(session); i++)
-        write_note_event(&export->writing, ses_session_event(session, i));
-    int status = put_json(own, key, session);
+    if (!own->is_for_people) {
+        write_note_session(&export->writing, session);
+        for (size_t i = 0; i < ses_session_event_count(session); i++)
+            write_note_event(&export->writing, ses_session_event(session, i));
+    }
+    int status = put_session(own, key, session);
     ses_session_close(session);
     return status;
 }
@@ -187,5 +193,28 @@ int export_sessions(struct export *export)
 int export_vertex(struct export *export)
 {
     struct sessions_export own = {.export = export, .ending = ".vertex.json", .write = write_vertex_json};
+    return export_all(&own);
+}
+
+/* The document ends with an empty line, to which the file adds one more. */
+static int write_markdown(struct writing *writing, const ses_session *session, struct text *text,
+                          ses_error *error)
+{
+    char *markdown = NULL;
+    size_t len = 0;
+    const int code = ses_session_markdown(session, NULL, &markdown, &len, error);
+
+    (void)writing;
+    if (code == SES_OK)
+        text_add(text, markdown, len - 2);
+    ses_free(markdown);
+    return code;
+}
+
+int export_markdown(struct export *export)
+{
+    const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
+    struct sessions_export own = {
+        .export = export, .ending = ".md", .range = &live, .is_for_people = true, .write = write_markdown};
     return export_all(&own);
 }
