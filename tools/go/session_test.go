@@ -223,6 +223,12 @@ func TestEventsAreWalked(t *testing.T) {
 	text, err := session.JSON()
 	must(t, err)
 	same(t, strings.HasPrefix(string(text), `{"id":"s","appName":"app"`), true)
+	document, err := session.Markdown(nil)
+	must(t, err)
+	texts, err := session.Markdown(&seslite.MarkdownOptions{TextsOnly: true})
+	must(t, err)
+	same(t, strings.HasPrefix(document, "# s\n\nApp app, user user, session s, created "), true)
+	same(t, strings.HasPrefix(document, texts[:20]) && len(texts) <= len(document), true)
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	for _, err := range store.Events(done, key, nil) {

@@ -230,6 +230,15 @@ class Session(OfSession, _ffi.Handle):
         with self._guard:
             return _ffi.owned(lib.ses_session_json, self._live()) or b""
 
+    def markdown(self, *, texts_only: bool = False) -> str:
+        """The events that the session holds as a document for people to read, with calls folded.
+
+        `texts_only` leaves out all but what was said: texts that are no thoughts, and errors."""
+        options = _ffi.struct("ses_markdown_options", flags=lib.SES_MARKDOWN_TEXTS if texts_only else 0)
+        with self._guard:
+            text = _ffi.owned(lib.ses_session_markdown, self._live(), options) or b""
+        return text.decode("utf-8", "replace")
+
     def refresh(self) -> None:
         """Adds what others wrote."""
         self._run(lib.ses_refresh, _ffi.plain())

@@ -82,6 +82,7 @@ pub type ses_artifact_reader = ::core::option::Option<
     ) -> ::core::ffi::c_int,
 >;
 pub type ses_render_flags = ::core::ffi::c_uint;
+pub type ses_markdown_flags = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct ses_error {
@@ -1078,6 +1079,12 @@ pub struct ses_render_options {
     pub flags: ::core::ffi::c_uint,
     pub artifacts: ses_artifact_reader,
     pub artifacts_context: *mut ::core::ffi::c_void,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_markdown_options {
+    pub size: usize,
+    pub flags: ::core::ffi::c_uint,
 }
 pub const SES_PREFIX_APP: &[u8; 5] = b"app:\0";
 pub const SES_PREFIX_USER: &[u8; 6] = b"user:\0";
@@ -2673,6 +2680,17 @@ const _: () = {
     ["Offset of field: ses_render_options::artifacts_context"]
         [::core::mem::offset_of!(ses_render_options, artifacts_context) - 24usize];
 };
+pub const SES_MARKDOWN_TEXTS: ses_markdown_flags = 1;
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_markdown_options"][::core::mem::size_of::<ses_markdown_options>() - 16usize];
+    ["Alignment of ses_markdown_options"][::core::mem::align_of::<ses_markdown_options>() - 8usize];
+    ["Offset of field: ses_markdown_options::size"]
+        [::core::mem::offset_of!(ses_markdown_options, size) - 0usize];
+    ["Offset of field: ses_markdown_options::flags"]
+        [::core::mem::offset_of!(ses_markdown_options, flags) - 8usize];
+};
 extern "C" {
     pub fn ses_code_name(code: ::core::ffi::c_int) -> *const ::core::ffi::c_char;
     pub fn ses_code_text(code: ::core::ffi::c_int) -> *const ::core::ffi::c_char;
@@ -3825,6 +3843,13 @@ extern "C" {
         options: *const ses_render_options,
         rendered: *mut *mut ::core::ffi::c_char,
         rendered_len: *mut usize,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_session_markdown(
+        session: *const ses_session,
+        options: *const ses_markdown_options,
+        text: *mut *mut ::core::ffi::c_char,
+        len: *mut usize,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
     pub fn ses_output_delta(

@@ -125,6 +125,20 @@ impl SessionView {
     pub fn json(&self) -> Result<Json> {
         take_required(|json, len, error| unsafe { sys::ses_session_json(self.raw(), json, len, error) })
     }
+    /// The events of the handle as a Markdown document for people to read, with calls folded.
+    pub fn markdown(&self) -> Result<Json> {
+        self.markdown_with(0)
+    }
+    /// The same with only what was said: texts that are no thoughts, and errors.
+    pub fn markdown_texts(&self) -> Result<Json> {
+        self.markdown_with(sys::SES_MARKDOWN_TEXTS)
+    }
+    fn markdown_with(&self, flags: sys::ses_markdown_flags) -> Result<Json> {
+        let options = sys::ses_markdown_options { size: size_of::<sys::ses_markdown_options>(), flags };
+        take_required(|text, len, error| unsafe {
+            sys::ses_session_markdown(self.raw(), &options, text, len, error)
+        })
+    }
 }
 
 impl std::fmt::Debug for SessionView {

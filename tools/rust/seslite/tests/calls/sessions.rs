@@ -32,6 +32,8 @@ fn a_session_keeps_events_and_state_byte_for_byte() {
     assert!(state.json().unwrap().starts_with(r#"{"app:n":1.10,"#));
     assert_eq!(state.value("app:n").unwrap(), Some(serde_json::json!(1.1)));
     assert!(read.json().unwrap().contains(r#""appName":"app""#));
+    let document = read.markdown().unwrap();
+    assert!(document.contains(", session ") && document.starts_with(&read.markdown_texts().unwrap()[..20]));
 }
 
 #[test]
