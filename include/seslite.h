@@ -668,6 +668,9 @@ SES_API const ses_event *ses_session_event(const ses_session *session, size_t in
  * event. */
 SES_API const ses_event *ses_session_event_by_id(const ses_session *session, const char *id);
 
+/* Returns the newest of these events, or NULL if the handle holds none. */
+SES_API const ses_event *ses_session_newest_event(const ses_session *session);
+
 /*
  * Finds which of these events are live, as of what the handle shows (see History in seslite_history.h).
  * `live` has room for `count` values, at least ses_session_event_count (otherwise MISUSE). One for each event
@@ -1152,6 +1155,27 @@ SES_API const ses_preview *ses_page_preview(const ses_page *page, size_t index);
 SES_API const char *ses_page_token(const ses_page *page);
 /* Frees the page and its sessions. NULL is allowed. */
 SES_API void ses_page_close(ses_page *page);
+
+/*
+ * A callback that visits a session of a list: the one at `index` of the page, which is borrowed during the
+ * callback. It returns 0 to go on, or SES_MORE to end the walk. Or it returns any negative code, which fails
+ * the call, and may write a message into `error`, which is never NULL. It may use the store, but not the
+ * page's sessions beyond reading them.
+ */
+typedef int ses_session_visitor(void *context, const ses_page *page, size_t index, ses_error *error);
+
+/*
+ * Visits the sessions that ses_list would list on all pages, page by page, each page of one moment. `limit`
+ * is the number of sessions that are read at a time, and `token`, if it is given, that of the page before the
+ * first. If the visitor writes to sessions, walk in order of creation, where each is visited once: in the
+ * other orders a session that it changes moves to a new place, perhaps ahead. A time limit is for each page.
+ * Returns 0, or SES_MORE if the visitor has ended the walk.
+ *
+ * Codes: those of ses_list, and every code that the callback returns.
+ */
+SES_API int ses_list_each(ses_store *store, const char *app, const char *user,
+                          const ses_list_options *options, ses_session_visitor *visit, void *context,
+                          ses_error *error);
 
 /*
  * Counts the sessions that ses_list would list on all pages. It looks at each of them (without a filter, in

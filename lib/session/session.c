@@ -207,6 +207,12 @@ const ses_event *ses_session_event(const ses_session *session, size_t index)
     return index < session->snapshot.events.count ? session->snapshot.events.items[index] : NULL;
 }
 
+const ses_event *ses_session_newest_event(const ses_session *session)
+{
+    const size_t count = ses_session_event_count(session);
+    return count > 0 ? ses_session_event(session, count - 1) : NULL;
+}
+
 const ses_event *ses_session_event_by_id(const ses_session *session, const char *id)
 {
     const struct event_list *events = &session->snapshot.events;

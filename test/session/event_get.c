@@ -32,6 +32,9 @@ TEST(an_event_is_found_by_its_id)
         ses_free(json);
     }
     assert_null(ses_session_event_by_id(session, "elsewhere"));
+    assert_ptr_equal(ses_session_newest_event(session), ses_session_event(session, 3));
+    assert_null(
+        ses_session_newest_event(must_open_new(fixture->store, &(ses_key){"app", "user", "empty"}, NULL)));
 }
 
 static void assert_absent(ses_store *store, const char *id)

@@ -430,3 +430,103 @@ TEST(a_page_is_whole_or_not_there)
     assert_code(SES_OK, code);
     ses_close(store);
 }
+
+/* ------------------------------------------------------------------------------------------ visitors */
+
+struct visits {
+    ses_store *store;
+    char names[64];
+    int end;             /* at the session "c"; 0: goes on */
+    const char *message; /* with the end */
+    bool deletes;
+};
+
+static int visit(void *context, const ses_page *page, size_t index, ses_error *error)
+{
+    struct visits *visits = context;
+    const ses_session *session = ses_page_session(page, index);
+    const char *name = ses_session_id(session);
+    const ses_key key = {ses_session_app(session), ses_session_user(session), name};
+
+    strcat(visits->names, name);
+    if (visits->deletes)
+        must_delete(visits->store, &key);
+    if (strcmp(name, "c") != 0 || visits->end == 0)
+        return 0;
+    if (visits->message)
+        snprintf(error->message, sizeof error->message, "%s", visits->message);
+    return visits->end;
+}
+
+static void create_five(ses_store *store)
+{
+    for (int i = 0; i < 5; i++)
+        create_at(store, &(struct entry){i % 2 == 0 ? "eve" : "bob", {(char)('a' + i)}, i * HOUR, i});
+}
+
+TEST(a_visitor_sees_every_session_of_all_pages)
+{
+    for (size_t limit = 0; limit < 7; limit++) {
+        const ses_list_options options = {.size = sizeof options, .limit = limit, .order = SES_ORDER_CREATED};
+        struct visits all = {.names = ""};
+        struct visits bobs = {.names = ""};
+        if (limit == 0)
+            create_five(fixture->store);
+        assert_ok(ses_list_each(fixture->store, "app", NULL, &options, visit, &all, &error));
+        assert_string_equal(all.names, "abcde");
+        assert_ok(ses_list_each(fixture->store, "app", "bob", &options, visit, &bobs, &error));
+        assert_string_equal(bobs.names, "bd");
+    }
+    struct visits newest = {.names = ""};
+    assert_ok(ses_list_each(fixture->store, "app", NULL, NULL, visit, &newest, &error));
+    assert_string_equal(newest.names, "edcba");
+    ses_page *page =
+        list(fixture->store, "app", NULL, &(ses_list_options){.size = sizeof(ses_list_options), .limit = 2});
+    const ses_list_options rest = {.size = sizeof rest, .limit = 2, .token = ses_page_token(page)};
+    struct visits after = {.names = ""};
+    assert_ok(ses_list_each(fixture->store, "app", NULL, &rest, visit, &after, &error));
+    assert_string_equal(after.names, "cba");
+    ses_page_close(page);
+}
+
+TEST(a_visitor_may_write_and_end_the_walk)
+{
+    const ses_list_options two = {.size = sizeof two, .limit = 2, .order = SES_ORDER_CREATED};
+    static const struct {
+        int end;
+        const char *message;
+        int code;
+        const char *words;
+    } cases[] = {{SES_MORE, NULL, SES_MORE, ""},
+                 {SES_LIMIT, "enough", SES_LIMIT, "enough"},
+                 {-1000, NULL, SES_IO, "visits sessions"},
+                 {SES_ROW, NULL, SES_MISUSE, "visits sessions"}};
+    int64_t count = 0;
+
+    create_five(fixture->store);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct visits visits = {.end = cases[i].end, .message = cases[i].message};
+        assert_code(cases[i].code, ses_list_each(fixture->store, "app", NULL, &two, visit, &visits, &error));
+        assert_string_equal(visits.names, "abc");
+        if (cases[i].words[0])
+            assert_message(cases[i].words);
+    }
+    struct visits deleter = {.store = fixture->store, .deletes = true};
+    assert_ok(ses_list_each(fixture->store, "app", NULL, &two, visit, &deleter, &error));
+    assert_string_equal(deleter.names, "abcde");
+    assert_ok(ses_list_count(fixture->store, "app", NULL, NULL, NULL, &count, &error));
+    assert_int_equal(count, 0);
+}
+
+TEST(a_walk_without_sessions_and_one_that_is_wrong)
+{
+    const ses_list_options large = {.size = sizeof large, .limit = 10001};
+    struct visits none = {.names = ""};
+
+    assert_ok(ses_list_each(fixture->store, "app", NULL, NULL, visit, &none, &error));
+    assert_string_equal(none.names, "");
+    assert_code(SES_MISUSE, ses_list_each(fixture->store, "app", NULL, NULL, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_list_each(NULL, "app", NULL, NULL, visit, &none, &error));
+    assert_code(SES_INVALID, ses_list_each(fixture->store, "app", NULL, &large, visit, &none, &error));
+    assert_code(SES_INVALID, ses_list_each(fixture->store, "", NULL, NULL, visit, &none, &error));
+}

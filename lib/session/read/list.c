@@ -152,6 +152,58 @@ int ses_list(ses_store *store, const char *app, const char *user, const ses_list
     return code == SES_OK ? ses__store_end(store, list_sessions(store, &op, options, page, error)) : code;
 }
 
+static int visit_listed(const ses_page *page, ses_session_visitor *visit, void *context, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (size_t i = 0; i < page->count && code == SES_OK; i++) {
+        ses_error own;
+        ses__error_clear(&own);
+        code = visit(context, page, i, &own);
+        if (code != SES_OK && code != SES_MORE)
+            code = ses__error_called(error, code, 0, &own, "visits sessions");
+    }
+    return code;
+}
+
+static int visit_pages(ses_store *store, const struct list_op *op, ses_list_options *options,
+                       ses_session_visitor *visit, void *context, ses_error *error)
+{
+    ses_page *last = NULL; /* has the token */
+    int code;
+
+    do {
+        struct list_op fresh = *op;
+        ses_page *page = NULL;
+        code = list_sessions(store, &fresh, options, &page, error);
+        ses_page_close(last);
+        last = page;
+        if (code == SES_OK)
+            code = visit_listed(page, visit, context, error);
+        options->token = page ? page->token : NULL;
+    } while (code == SES_OK && options->token);
+    ses_page_close(last);
+    return code;
+}
+
+int ses_list_each(ses_store *store, const char *app, const char *user, const ses_list_options *options,
+                  ses_session_visitor *visit, void *context, ses_error *error)
+{
+    const struct list_op op = {.app = app, .user = user};
+    ses_list_options own;
+    int code = ses__store_begin(store, error);
+
+    if (code != SES_OK)
+        return code;
+    code = ses__take_options(&own, sizeof own, options, "list options", error);
+    own.size = sizeof own;
+    if (code == SES_OK && !visit)
+        code = ses__error_set(error, SES_MISUSE, "the argument `visit` is NULL");
+    if (code == SES_OK)
+        code = visit_pages(store, &op, &own, visit, context, error);
+    return ses__store_end(store, code);
+}
+
 size_t ses_page_count(const ses_page *page)
 {
     return page->count;

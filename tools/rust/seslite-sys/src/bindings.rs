@@ -36,6 +36,14 @@ pub type ses_index_flags = ::core::ffi::c_uint;
 pub type ses_usage_flags = ::core::ffi::c_uint;
 pub type ses_tally_flags = ::core::ffi::c_uint;
 pub type ses_redact_flags = ::core::ffi::c_uint;
+pub type ses_session_visitor = ::core::option::Option<
+    unsafe extern "C" fn(
+        context: *mut ::core::ffi::c_void,
+        page: *const ses_page,
+        index: usize,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int,
+>;
 pub type ses_redact_finder = ::core::option::Option<
     unsafe extern "C" fn(
         context: *mut ::core::ffi::c_void,
@@ -2772,6 +2780,7 @@ extern "C" {
         session: *const ses_session,
         id: *const ::core::ffi::c_char,
     ) -> *const ses_event;
+    pub fn ses_session_newest_event(session: *const ses_session) -> *const ses_event;
     pub fn ses_session_live(
         session: *mut ses_session,
         options: *const ses_call_options,
@@ -2966,6 +2975,15 @@ extern "C" {
     pub fn ses_page_preview(page: *const ses_page, index: usize) -> *const ses_preview;
     pub fn ses_page_token(page: *const ses_page) -> *const ::core::ffi::c_char;
     pub fn ses_page_close(page: *mut ses_page);
+    pub fn ses_list_each(
+        store: *mut ses_store,
+        app: *const ::core::ffi::c_char,
+        user: *const ::core::ffi::c_char,
+        options: *const ses_list_options,
+        visit: ses_session_visitor,
+        context: *mut ::core::ffi::c_void,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
     pub fn ses_list_count(
         store: *mut ses_store,
         app: *const ::core::ffi::c_char,
