@@ -1082,6 +1082,9 @@ typedef struct ses_filter {
     const char *id_prefix;            /* its id begins with this; MISUSE in a list of all users */
     const int64_t *updated_since_us;  /* its update time is this or later */
     const int64_t *updated_before_us; /* its update time is earlier than this */
+    const int64_t *changed_since_us;  /* its last write, by the store's clock, was at this time or later */
+    const int64_t *changed_before_us; /* its last write was earlier than this; see ses_list */
+    const char *without_label;        /* it has no label with this name */
 } ses_filter;
 
 typedef struct ses_list_options {
@@ -1110,7 +1113,9 @@ typedef struct ses_page ses_page;
  * update time, if that is earlier than the load; a load that adds events never moves its last write back.
  * This order has no index, since every append would write it. Each page looks at all sessions of the app or
  * user: among 100,000 it takes some 50 ms in a file, and 150 to 250 ms on a server, where the other orders
- * take a few.
+ * take a few. The times of last writes in a filter have none either: in the other orders, a page looks at the
+ * sessions in their order until it has enough of them, or at all if there are not enough. The same goes for
+ * `without_label`.
  *
  * The token of a page leads to the next one. A token is a place in the order, not a count. In order of
  * creation, every session that exists throughout the walk is listed exactly once, whatever is created or

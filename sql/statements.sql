@@ -28,7 +28,7 @@
 -- the books of the engines:
 --     THE_SESSION($1)     and THE_USER, THE_APP, THE_CONTENT: $1, or if it is NULL, as it may be on a server,
 --                         the number that this transaction found or added
---     HAS_LABEL(s)        and HAS_NAME(s): what the filter of a list asks of a session
+--     HAS_LABEL(s)        and HAS_NAME(s), PASSES(s, ...): what the filter of a list asks of a session
 --     IS_BEHIND(s, $4)    the feature $4 has not come as far as the session
 --     USAGE_COLUMNS(s)    and USAGE_JOINS, USAGE_FILTER: sessions, and how far their use of tokens has come
 --     OLD(calls)          what a row of usage_sums had before an upsert, and ADDED(calls), the new sum
@@ -211,7 +211,8 @@ WHERE user_id = $1 AND active_30s BETWEEN $3 AND $4 LIMIT $2;
 -- only: sqlite mysql
 SELECT count(*) FROM sessions AS c INDEXED BY sessions_by_activity
 WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
-  AND ((c.active_30s > $11 AND c.active_30s < $12) OR (c.updated_us >= $3 AND c.updated_us < $4));
+  AND ((c.active_30s > $11 AND c.active_30s < $12) OR (c.updated_us >= $3 AND c.updated_us < $4))
+  AND PASSES(c, $15, $16, $17);
 
 -- name: app_state_remove
 DELETE FROM app_state WHERE shard = SHARD(THE_APP($1)) AND app_id = THE_APP($1) AND key = $2;
@@ -747,8 +748,8 @@ ON CONFLICT (shard, session_id, quarter, model) DO UPDATE SET
 
 -- Sessions with events, of the owner $1, with how far their use of tokens has come: at most $2, which were
 -- updated at $3 or later and before $4, have the label $5 (if it is not NULL) with a value from $6 to $7, a
--- number above $8, and a name from $10 to before $11 (if it is not NULL). Names of users and apps are given
--- if $9 is not 0.
+-- number above $8, and a name from $10 to before $11 (if it is not NULL). $12 to $14 are those of PASSES.
+-- Names of users and apps are given if $9 is not 0.
 
 -- name: usage_any
 SELECT USAGE_COLUMNS(s) FROM sessions AS s USAGE_JOINS($9)

@@ -249,11 +249,14 @@ struct listed {
 
 /* Which sessions of an app or a user: those for which all of it holds. */
 struct list_filter {
-    const char *label;       /* NULL: any labels */
-    const char *label_value; /* NULL: any */
-    const char *id_prefix;   /* NULL: any; only in a list of one user */
-    int64_t since_us;        /* of the update time; INT64_MIN: any */
-    int64_t before_us;       /* INT64_MAX: any */
+    const char *label;         /* NULL: any labels */
+    const char *label_value;   /* NULL: any */
+    const char *id_prefix;     /* NULL: any; only in a list of one user */
+    int64_t since_us;          /* of the update time; INT64_MIN: any */
+    int64_t before_us;         /* INT64_MAX: any */
+    int64_t changed_since_us;  /* of the last write; INT64_MIN: any */
+    int64_t changed_before_us; /* INT64_MAX: any */
+    const char *without_label; /* NULL: any labels */
 };
 
 struct list_op {

@@ -61,7 +61,7 @@ static const char filling[] =
     "INSERT INTO event_marks SELECT id, 4, 1, 2 FROM sessions WHERE id % 2 UNION ALL SELECT id, 6, 2, NULL "
     "FROM sessions;";
 
-enum { MOST_PARAMETERS = 16, MOST_OWNERS = 100, MOST_TEXT = 2000 };
+enum { MOST_PARAMETERS = 20, MOST_OWNERS = 100, MOST_TEXT = 2000 };
 
 struct same {
     struct database *database;

@@ -155,17 +155,25 @@ SEARCH_TEST(filters)
     const ses_label label = {"kind", "chat"};
     const ses_filter labelled = {.size = sizeof labelled, .label = "kind", .label_value = "chat"};
     const ses_filter prefixed = {.size = sizeof prefixed, .id_prefix = "sess"};
+    const int64_t later = fixture->now + 1000000;
+    const ses_filter written = {.size = sizeof written, .changed_since_us = &later};
+    const ses_filter unlabelled = {.size = sizeof unlabelled, .without_label = "kind"};
     const ses_search_options of_label = {.size = sizeof of_label, .filter = &labelled};
     const ses_search_options of_prefix = {.size = sizeof of_prefix, .filter = &prefixed};
+    const ses_search_options of_write = {.size = sizeof of_write, .filter = &written};
+    const ses_search_options of_none = {.size = sizeof of_none, .filter = &unlabelled};
 
     must_create(store, &key, NULL);
     must_create(store, &other, NULL);
     must_say(store, &key, "e1", 1, "word");
+    fixture->now = later;
     must_say(store, &other, "e2", 2, "word");
     assert_ok(ses_labels_set_by_key(store, &other, &label, 1, NULL, &error));
     assert_string_equal(found_with(store, &user, "word", NULL), "e2 e1 ");
     assert_string_equal(found_with(store, &user, "word", &of_label), "e2 ");
     assert_string_equal(found_with(store, &user, "word", &of_prefix), "e1 ");
+    assert_string_equal(found_with(store, &user, "word", &of_write), "e2 ");
+    assert_string_equal(found_with(store, &user, "word", &of_none), "e1 ");
 }
 
 /* The session in which a page ends is updated: its other events, and the sessions after it, are still

@@ -145,6 +145,63 @@ TEST_OF(lists_setup, by_update_time)
     assert_listed(fixture, NULL, FILTER(.updated_since_us = &second_one, .label = "color"), "a2 a3 b1");
 }
 
+/* The clock of the client that wrote to a1 last is far behind. */
+TEST_OF(lists_setup, by_last_write)
+{
+    const int64_t begin = fixture->now - 5 * second;
+    const int64_t second_one = begin + second;
+    const int64_t last = begin + 4 * second;
+    const int64_t now = fixture->now;
+    const int64_t least = INT64_MIN;
+    const int64_t most = INT64_MAX;
+
+    must_append_by_key(fixture->store, &(ses_key){"app", "alice", "a1"}, "{\"timestamp\":1}");
+    assert_listed(fixture, NULL, FILTER(.changed_since_us = &now), "a1");
+    assert_listed(fixture, NULL, FILTER(.changed_since_us = &second_one), "a1 a2 a3 b1 b2");
+    assert_listed(fixture, NULL, FILTER(.changed_before_us = &last), "a2 a3 b1");
+    assert_listed(fixture, NULL, FILTER(.changed_since_us = &last, .changed_before_us = &now), "b2");
+    assert_listed(fixture, "alice", FILTER(.changed_since_us = &second_one, .changed_before_us = &now),
+                  "a2 a3");
+    assert_listed(fixture, NULL, FILTER(.changed_since_us = &now, .updated_before_us = &second_one), "a1");
+    assert_listed(fixture, NULL, FILTER(.changed_since_us = &now, .updated_since_us = &second_one), "");
+    assert_listed(fixture, NULL, FILTER(.changed_before_us = &now, .label = "color"), "a2 a3 b1");
+    assert_listed(fixture, "alice", FILTER(.changed_before_us = &now, .id_prefix = "a2"), "a2");
+    assert_listed(fixture, NULL, FILTER(.changed_since_us = &last, .changed_before_us = &last), "");
+    assert_listed(fixture, NULL, FILTER(.changed_since_us = &least, .changed_before_us = &most),
+                  "a1 a2 a3 b1 b2");
+    assert_listed(fixture, NULL, FILTER(.changed_since_us = &most), "");
+    assert_listed(fixture, NULL, FILTER(.changed_before_us = &least), "");
+}
+
+TEST_OF(lists_setup, by_a_label_that_they_lack)
+{
+    const ses_key b2 = {"app", "bob", "b2"};
+    const int64_t last = fixture->now - second;
+
+    assert_listed(fixture, NULL, FILTER(.without_label = "color"), "b2");
+    assert_listed(fixture, NULL, FILTER(.without_label = "size"), "a3 b1 b2");
+    assert_listed(fixture, NULL, FILTER(.without_label = "colo"), "a1 a2 a3 b1 b2");
+    assert_listed(fixture, "alice", FILTER(.without_label = "size"), "a3");
+    assert_listed(fixture, "alice", FILTER(.without_label = "size", .id_prefix = "a1"), "");
+    assert_listed(fixture, NULL, FILTER(.without_label = "size", .label = "color"), "a3 b1");
+    assert_listed(fixture, NULL, FILTER(.without_label = "color", .label = "color"), "");
+    assert_listed(fixture, NULL, FILTER(.without_label = "size", .changed_before_us = &last), "a3 b1");
+    assert_ok(ses_labels_set_by_key(fixture->store, &b2, blue, 2, NULL, &error));
+    assert_listed(fixture, NULL, FILTER(.without_label = "size"), "a3 b1");
+}
+
+/* A program of 0.2.0 passes the members that it knows, and whatever is behind them. */
+TEST_OF(lists_setup, a_shorter_filter_has_no_later_members)
+{
+    const int64_t most = INT64_MAX;
+    const ses_filter filter = {.size = offsetof(ses_filter, changed_since_us),
+                               .label = "color",
+                               .changed_since_us = &most,
+                               .without_label = "color"};
+
+    assert_listed(fixture, NULL, &filter, "a1 a2 a3 b1");
+}
+
 TEST_OF(lists_setup, sessions_show_title_labels_and_state)
 {
     const ses_key a2 = {"app", "alice", "a2"};
@@ -194,6 +251,7 @@ TEST_OF(lists_setup, a_token_belongs_to_its_filter)
 {
     const int64_t since = 1;
     const int64_t later = 2;
+    const int64_t later_than_all = INT64_MAX - 1;
     const ses_filter filters[] = {
         {.size = sizeof(ses_filter)},
         {.size = sizeof(ses_filter), .label = "color"},
@@ -205,6 +263,11 @@ TEST_OF(lists_setup, a_token_belongs_to_its_filter)
         {.size = sizeof(ses_filter), .updated_since_us = &since},
         {.size = sizeof(ses_filter), .updated_since_us = &later},
         {.size = sizeof(ses_filter), .updated_before_us = &fixture->now},
+        {.size = sizeof(ses_filter), .changed_since_us = &since},
+        {.size = sizeof(ses_filter), .changed_since_us = &later},
+        {.size = sizeof(ses_filter), .changed_before_us = &later_than_all},
+        {.size = sizeof(ses_filter), .without_label = "shape"},
+        {.size = sizeof(ses_filter), .without_label = "size"},
     };
     const size_t count = sizeof filters / sizeof filters[0];
 
@@ -239,6 +302,9 @@ TEST_OF(lists_setup, filters_that_break_a_rule_are_refused)
         FILTER(.label = ""),
         FILTER(.label = "\xff"),
         FILTER(.label = text),
+        FILTER(.without_label = ""),
+        FILTER(.without_label = "\xff"),
+        FILTER(.without_label = text),
         FILTER(.label = "l", .label_value = text),
         FILTER(.label = "l", .label_value = "\xff"),
         FILTER(.id_prefix = "\xff"),
@@ -321,6 +387,8 @@ MEMORY_TEST(a_user_with_many_sessions)
         {{.size = sizeof(ses_filter), .label = "color"}, 5},
         {{.size = sizeof(ses_filter), .label = "color", .id_prefix = "s2"}, 2},
         {{.size = sizeof(ses_filter), .label = "color", .id_prefix = "s2", .updated_since_us = &since}, 1},
+        {{.size = sizeof(ses_filter), .without_label = "color"}, MANY - 5},
+        {{.size = sizeof(ses_filter), .label = "color", .changed_since_us = &since}, 4},
     };
 
     for (int i = 0; i < MANY; i++) {

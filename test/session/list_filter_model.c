@@ -106,6 +106,9 @@ struct question {
     const char *prefix;
     int64_t since_us; /* 0: none */
     int64_t before_us;
+    int64_t changed_since_us;
+    int64_t changed_before_us;
+    int without; /* one more than the number of the label; 0: none */
 };
 
 static bool matches(const struct item *item, const struct question *question)
@@ -116,7 +119,10 @@ static bool matches(const struct item *item, const struct question *question)
            (!question->value || strcmp(value, question->value) == 0) &&
            (!question->prefix || strncmp(item->name, question->prefix, strlen(question->prefix)) == 0) &&
            (!question->since_us || item->updated_us >= question->since_us) &&
-           (!question->before_us || item->updated_us < question->before_us);
+           (!question->before_us || item->updated_us < question->before_us) &&
+           (!question->changed_since_us || item->changed_us >= question->changed_since_us) &&
+           (!question->changed_before_us || item->changed_us < question->changed_before_us) &&
+           (!question->without || !item->values[question->without - 1]);
 }
 
 static int sorted_by;
@@ -149,23 +155,35 @@ static size_t answer(const struct question *question, const struct item **found)
     return count;
 }
 
-static ses_filter filter_of(const struct question *question, char label[8])
+struct names {
+    char label[16];
+    char without[16];
+};
+
+static ses_filter filter_of(const struct question *question, struct names *names)
 {
-    snprintf(label, 8, "l%d", question->label);
+    snprintf(names->label, sizeof names->label, "l%d", question->label);
+    snprintf(names->without, sizeof names->without, "l%d", question->without - 1);
     return (ses_filter){.size = sizeof(ses_filter),
-                        .label = question->label >= 0 ? label : NULL,
+                        .label = question->label >= 0 ? names->label : NULL,
                         .label_value = question->value,
                         .id_prefix = question->prefix,
                         .updated_since_us = question->since_us ? &question->since_us : NULL,
-                        .updated_before_us = question->before_us ? &question->before_us : NULL};
+                        .updated_before_us = question->before_us ? &question->before_us : NULL,
+                        .changed_since_us = question->changed_since_us ? &question->changed_since_us : NULL,
+                        .changed_before_us =
+                            question->changed_before_us ? &question->changed_before_us : NULL,
+                        .without_label = question->without ? names->without : NULL};
 }
 
 static void complain(const struct question *question, size_t limit, size_t at, const char *what)
 {
-    print_error("user %d order %d label %d value %s prefix %s from %lld to %lld, %zu a page, at %zu: %s\n",
+    print_error("user %d order %d label %d value %s prefix %s from %lld to %lld, written from %lld to %lld, "
+                "without %d, %zu a page, at %zu: %s\n",
                 question->user, question->order, question->label, question->value ? question->value : "-",
                 question->prefix ? question->prefix : "-", (long long)question->since_us,
-                (long long)question->before_us, limit, at, what);
+                (long long)question->before_us, (long long)question->changed_since_us,
+                (long long)question->changed_before_us, question->without, limit, at, what);
     fail();
 }
 
@@ -175,8 +193,8 @@ static void check_walk(ses_store *store, const struct question *question, size_t
     static const struct item *expected[SESSIONS];
     const char *user = question->user >= 0 ? users[question->user] : NULL;
     const size_t count = answer(question, expected);
-    char label[8];
-    const ses_filter filter = filter_of(question, label);
+    struct names names;
+    const ses_filter filter = filter_of(question, &names);
     ses_list_options options = {.size = sizeof options,
                                 .order = question->order,
                                 .limit = limit,
@@ -252,6 +270,12 @@ TEST_OF(model_setup, filters_that_are_combined)
             question.prefix = random_below(&seed, 2) ? "c" : "b01";
         if (question.label == 4 && random_below(&seed, 2) == 0)
             question.value = values[random_below(&seed, 8)];
+        if (random_below(&seed, 4) == 0)
+            question.changed_since_us = random_time(&seed);
+        if (random_below(&seed, 4) == 0)
+            question.changed_before_us = random_time(&seed);
+        if (random_below(&seed, 4) == 0)
+            question.without = 1 + (int)random_below(&seed, LABELS);
         check_walk(fixture->store, &question, 1 + random_below(&seed, 200), 5);
     }
 }

@@ -507,6 +507,8 @@ TEST(a_filter)
     const ses_filter prefix = {.size = sizeof prefix, .id_prefix = "t"};
     const ses_filter since = {.size = sizeof since, .updated_since_us = &late};
     const ses_filter before = {.size = sizeof before, .updated_before_us = &late};
+    const ses_filter written = {.size = sizeof written, .changed_since_us = &late};
+    const ses_filter unlabelled = {.size = sizeof unlabelled, .without_label = "team"};
     const ses_usage_options options = {.size = sizeof options, .filter = &prefix};
     ses_usage_rows *rows = NULL;
 
@@ -526,6 +528,9 @@ TEST(a_filter)
         assert_filtered(fixture->store, &ann, &prefix, 2);
         assert_filtered(fixture->store, &app, &since, 5);
         assert_filtered(fixture->store, &app, &before, 1);
+        assert_filtered(fixture->store, &ann, &written, 2);
+        assert_filtered(fixture->store, NULL, &unlabelled, 2);
+        assert_filtered(fixture->store, &one, &unlabelled, 0);
         must_tally(fixture->store, 0);
     }
     assert_code(SES_MISUSE, ses_store_usage(fixture->store, &app, &options, &rows, &error));

@@ -7,6 +7,20 @@
 #include "model/annotations.h"
 #include "session/store.h"
 
+static int check_label_name(const char *name, const char *member, ses_error *error)
+{
+    return !name || ses__is_label_name(ses__span_of(name))
+               ? SES_OK
+               : ses__error_set(error, SES_INVALID,
+                                "the filter: the %s is empty, longer than %d bytes, or not valid UTF-8",
+                                member, SES_LABEL_NAME_MAX);
+}
+
+static int64_t time_or(const int64_t *time_us, int64_t otherwise)
+{
+    return time_us ? *time_us : otherwise;
+}
+
 int ses__filter_take(const ses_filter *given, const char *user, struct list_filter *filter, ses_error *error)
 {
     ses_filter own;
@@ -16,10 +30,11 @@ int ses__filter_take(const ses_filter *given, const char *user, struct list_filt
         return code;
     if (own.label_value && !own.label)
         return ses__error_set(error, SES_MISUSE, "the filter has a label_value, but no label");
-    if (own.label && !ses__is_label_name(ses__span_of(own.label)))
-        return ses__error_set(error, SES_INVALID,
-                              "the filter: the label is empty, longer than %d bytes, or not valid UTF-8",
-                              SES_LABEL_NAME_MAX);
+    code = check_label_name(own.label, "label", error);
+    if (code == SES_OK)
+        code = check_label_name(own.without_label, "without_label", error);
+    if (code != SES_OK)
+        return code;
     if (own.label_value && !ses__is_label_value(ses__span_of(own.label_value)))
         return ses__error_set(error, SES_INVALID,
                               "the filter: the label_value is longer than %d bytes, or not valid UTF-8",
@@ -28,9 +43,14 @@ int ses__filter_take(const ses_filter *given, const char *user, struct list_filt
         return ses__error_set(error, SES_MISUSE, "the filter has an id_prefix, which needs a user");
     code = ses__check_prefix(own.id_prefix, "the filter: the id_prefix", error);
     if (code == SES_OK)
-        *filter = (struct list_filter){own.label, own.label_value, own.id_prefix,
-                                       own.updated_since_us ? *own.updated_since_us : INT64_MIN,
-                                       own.updated_before_us ? *own.updated_before_us : INT64_MAX};
+        *filter = (struct list_filter){.label = own.label,
+                                       .label_value = own.label_value,
+                                       .id_prefix = own.id_prefix,
+                                       .since_us = time_or(own.updated_since_us, INT64_MIN),
+                                       .before_us = time_or(own.updated_before_us, INT64_MAX),
+                                       .changed_since_us = time_or(own.changed_since_us, INT64_MIN),
+                                       .changed_before_us = time_or(own.changed_before_us, INT64_MAX),
+                                       .without_label = own.without_label};
     return code;
 }
 
@@ -45,5 +65,11 @@ uint32_t ses__filter_hash(uint32_t hash, const struct list_filter *filter)
     hash = ses__filter_add_text(hash, 'v', filter->label_value);
     hash = ses__filter_add_text(hash, 'p', filter->id_prefix);
     hash = ses__hash32(hash, &filter->since_us, sizeof filter->since_us);
-    return ses__hash32(hash, &filter->before_us, sizeof filter->before_us);
+    hash = ses__hash32(hash, &filter->before_us, sizeof filter->before_us);
+    /* These add nothing unless they are asked: 0.2.0 could not ask them, and its tokens stay valid. */
+    hash = ses__filter_add_text(hash, 'w', filter->without_label);
+    if (filter->changed_since_us == INT64_MIN && filter->changed_before_us == INT64_MAX)
+        return hash;
+    hash = ses__hash32(hash, &filter->changed_since_us, sizeof filter->changed_since_us);
+    return ses__hash32(hash, &filter->changed_before_us, sizeof filter->changed_before_us);
 }

@@ -8,7 +8,7 @@
 /* ---------------------------------------------------------------------------------------- parameters */
 
 /* The parameters of a list by their numbers, from 1 on. Those that nothing is written to are NULL. */
-enum { LIST_PARAMETERS = 16 };
+enum { LIST_PARAMETERS = 19 };
 struct list_values {
     struct value at[LIST_PARAMETERS + 2];
 };
@@ -50,7 +50,18 @@ void ses__prefix_values(struct value *values, const struct list_filter *filter, 
     values[1] = STRING(end->text);
 }
 
-/* Sets the parameters for the owner of the sessions, their times, and their label. */
+/* The first says whether any of them is asked. */
+void ses__pass_values(struct value *values, const struct list_filter *filter)
+{
+    const bool is_asked = filter->changed_since_us != INT64_MIN || filter->changed_before_us != INT64_MAX ||
+                          filter->without_label;
+
+    values[0] = INT_IF(is_asked, filter->changed_since_us);
+    values[1] = INT_IF(is_asked, filter->changed_before_us);
+    values[2] = STRING(filter->without_label);
+}
+
+/* Sets the parameters for the owner of the sessions, their times, and their labels. */
 static void set_filter(struct value *values, const struct list_query *list)
 {
     const bool is_labelled = list->among && list->found_by == INDEX_LABELS;
@@ -63,6 +74,7 @@ static void set_filter(struct value *values, const struct list_query *list)
     values[4] = INT(list->filter->before_us);
     if (list->filter->label && !is_labelled)
         ses__label_values(values + 5, list->filter);
+    ses__pass_values(values + 15, list->filter);
 }
 
 static bool is_newest_first(const struct list_query *list)
@@ -102,7 +114,7 @@ static void set_after(struct value *values, const struct list_query *list)
         if (factor < 0)
             values[8] = INT(us > INT64_MIN ? -us : INT64_MAX);
         values[12] = INT(list->order == SES_ORDER_CHANGED);
-        values[15] = INT(factor);
+        values[18] = INT(factor);
         return;
     }
     if (list->order == SES_ORDER_CHANGED)
@@ -205,7 +217,7 @@ void ses__list_rows_open(struct list_rows *rows, struct db *db, const struct lis
         ses__prefix_values(values.at + 13, list->filter, &rows->end);
     if (list->among) {
         values.at[11] = INT(list->found_by == INDEX_LABELS);
-        values.at[16] = INT_IF(!list->whole_app, list->user_id);
+        values.at[19] = INT_IF(!list->whole_app, list->user_id);
     }
     ses__query_open(&rows->query, db, list_statement(list), error, values.at + 1);
 }

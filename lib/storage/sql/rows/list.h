@@ -26,11 +26,12 @@ struct prefix_end {
     char text[2 * SES_ID_MAX + 8];
 };
 
-/* The parameters for a label and the values it may have, which are three; and for names that begin with a
- * prefix, and what is above them, two. */
+/* The parameters for a label and the values it may have, which are three; for names that begin with a prefix,
+ * and what is above them, two; and for the times of the last write, and a label that is not there, three. */
 SESLITE_PRIVATE void ses__label_values(struct value *values, const struct list_filter *filter);
 SESLITE_PRIVATE void ses__prefix_values(struct value *values, const struct list_filter *filter,
                                         struct prefix_end *end);
+SESLITE_PRIVATE void ses__pass_values(struct value *values, const struct list_filter *filter);
 
 /* A walk over the sessions of a list that match its filter. Each row comes after the one before, and the
  * first after `after`. */

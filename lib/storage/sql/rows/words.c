@@ -258,6 +258,7 @@ void ses__found_rows_open(struct found_rows *rows, struct db *db, const struct w
     const struct value none = INT_IF(false, 0);
     struct value label[3] = {none, none, none};
     struct value prefix[2] = {none, none};
+    struct value pass[3];
     const struct user_row *owner = asked->owner;
     char whose[OWNERS_MAX];
 
@@ -272,13 +273,14 @@ void ses__found_rows_open(struct found_rows *rows, struct db *db, const struct w
         ses__label_values(label, filter);
     if (filter->id_prefix)
         ses__prefix_values(prefix, filter, &rows->end);
+    ses__pass_values(pass, filter);
     ses__query_open(&rows->query, db, STATEMENT_WORDS_FOUND, error,
                     VALUES(TEXT(((struct span){asked->text->data, asked->text->len})), INT(asked->most),
                            INT(filter->since_us), INT(filter->before_us), label[0], label[1], label[2],
                            INT_IF(after, after ? after->time_us : 0),
                            TEXT((after ? after->name : (struct span){NULL, 0})),
                            INT_IF(after, after ? after->user_id : 0), INT_IF(after, asked->after_seq),
-                           INT(asked->limit), prefix[0], prefix[1]));
+                           INT(asked->limit), prefix[0], prefix[1], pass[0], pass[1], pass[2]));
     if (asked->text->failed)
         ses__query_keep(&rows->query, ses__error_nomem(error));
     if (ses__query_row(&rows->query))

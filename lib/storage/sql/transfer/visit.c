@@ -230,7 +230,10 @@ static int visit_owners(const struct visit_run *run, const char *app, int64_t ap
 
 static int visit_app(struct visit_run *run, const char *app, int64_t app_id, ses_error *error)
 {
-    static const struct list_filter all = {.since_us = INT64_MIN, .before_us = INT64_MAX};
+    static const struct list_filter all = {.since_us = INT64_MIN,
+                                           .before_us = INT64_MAX,
+                                           .changed_since_us = INT64_MIN,
+                                           .changed_before_us = INT64_MAX};
     const struct visit_op *op = run->op;
     struct list_query list = {.whole_app = !op->user,
                               .app_id = app_id,

@@ -125,7 +125,7 @@ static int read_usage_sessions(struct usage_batch *batch, int64_t after, ses_err
                                                          : STATEMENT_USAGE_ANY;
     const int64_t of = walk->session_id ? walk->session_id : walk->user_id ? walk->user_id : walk->app_id;
     const struct list_filter *filter = &walk->filter;
-    struct value values[12] = {INT(of), INT(USAGE_SESSIONS), INT(filter->since_us), INT(filter->before_us)};
+    struct value values[15] = {INT(of), INT(USAGE_SESSIONS), INT(filter->since_us), INT(filter->before_us)};
     struct prefix_end end;
     struct query query;
 
@@ -137,6 +137,7 @@ static int read_usage_sessions(struct usage_batch *batch, int64_t after, ses_err
     values[9] = values[10] = STRING(NULL);
     if (filter->id_prefix)
         ses__prefix_values(values + 9, filter, &end);
+    ses__pass_values(values + 11, filter);
     ses__query_open(&query, batch->db, statement, error, values);
     while (batch->count < USAGE_SESSIONS && ses__query_row(&query)) {
         ses__query_keep(&query, take_usage_session(batch, &query, after));

@@ -318,6 +318,9 @@ pub struct ses_filter {
     pub id_prefix: *const ::core::ffi::c_char,
     pub updated_since_us: *const i64,
     pub updated_before_us: *const i64,
+    pub changed_since_us: *const i64,
+    pub changed_before_us: *const i64,
+    pub without_label: *const ::core::ffi::c_char,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1452,7 +1455,7 @@ pub const SES_LIST_PREVIEW: ses_list_flags = 2;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_filter"][::core::mem::size_of::<ses_filter>() - 48usize];
+    ["Size of ses_filter"][::core::mem::size_of::<ses_filter>() - 72usize];
     ["Alignment of ses_filter"][::core::mem::align_of::<ses_filter>() - 8usize];
     ["Offset of field: ses_filter::size"][::core::mem::offset_of!(ses_filter, size) - 0usize];
     ["Offset of field: ses_filter::label"][::core::mem::offset_of!(ses_filter, label) - 8usize];
@@ -1464,6 +1467,12 @@ const _: () = {
         [::core::mem::offset_of!(ses_filter, updated_since_us) - 32usize];
     ["Offset of field: ses_filter::updated_before_us"]
         [::core::mem::offset_of!(ses_filter, updated_before_us) - 40usize];
+    ["Offset of field: ses_filter::changed_since_us"]
+        [::core::mem::offset_of!(ses_filter, changed_since_us) - 48usize];
+    ["Offset of field: ses_filter::changed_before_us"]
+        [::core::mem::offset_of!(ses_filter, changed_before_us) - 56usize];
+    ["Offset of field: ses_filter::without_label"]
+        [::core::mem::offset_of!(ses_filter, without_label) - 64usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
