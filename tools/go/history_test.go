@@ -221,6 +221,12 @@ func TestListsAndDeletions(t *testing.T) {
 	filter := &seslite.Filter{Label: "n", LabelValue: pointer("s2"), IDPrefix: "s", UpdatedBefore: time.Now().Add(time.Hour)}
 	count, err := store.CountSessions(ctx, "app", "user", filter)
 	same(t, []any{count, err}, "[1 <nil>]")
+	for _, filter := range []seslite.Filter{{WithoutLabel: "n"}, {ChangedBefore: time.Unix(1, 0)}} {
+		count, err = store.CountSessions(ctx, "app", "user", &filter)
+		same(t, []any{count, err}, "[0 <nil>]")
+	}
+	count, err = store.CountSessions(ctx, "app", "", &seslite.Filter{WithoutLabel: "n", ChangedSince: time.Unix(1, 0)})
+	same(t, []any{count, err}, "[1 <nil>]")
 	_, err = store.List(ctx, "app", "user", &seslite.ListOptions{Token: "no token"})
 	got(t, err, seslite.ErrInvalid)
 	for _, err := range store.Sessions(ctx, "", "", nil) {

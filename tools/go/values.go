@@ -78,6 +78,9 @@ type Filter struct {
 	IDPrefix      string    // its id begins with this
 	UpdatedSince  time.Time // its update time is this or later
 	UpdatedBefore time.Time // its update time is earlier
+	ChangedSince  time.Time // its last write, by the store's clock, was at this time or later
+	ChangedBefore time.Time // its last write was earlier
+	WithoutLabel  string    // it has no label with this name
 }
 
 func (c *call) filter(f *Filter) *C.ses_filter {
@@ -90,6 +93,9 @@ func (c *call) filter(f *Filter) *C.ses_filter {
 		id_prefix:         c.optional(f.IDPrefix),
 		updated_since_us:  c.time(f.UpdatedSince),
 		updated_before_us: c.time(f.UpdatedBefore),
+		changed_since_us:  c.time(f.ChangedSince),
+		changed_before_us: c.time(f.ChangedBefore),
+		without_label:     c.optional(f.WithoutLabel),
 	}
 	if f.LabelValue != nil {
 		made.label_value = c.text(*f.LabelValue)

@@ -119,6 +119,9 @@ def test_lists_go_page_by_page(store):
     ] and store.count("app", filter=evens) == 3
     assert store.count("app", "user", Filter(id_prefix="s1")) == 1
     assert store.count("app", None, Filter(updated_since_us=2, updated_before_us=4)) == 2
+    assert store.count("app", filter=Filter(without_label="even")) == 2
+    assert store.count("app", filter=Filter(changed_since_us=0)) == 5
+    assert store.count("app", filter=Filter(changed_before_us=0)) == 0
     assert (
         list(store.apps()) == ["app", "app2"]
         and list(store.apps("app2")) == ["app2"]

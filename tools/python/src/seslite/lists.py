@@ -32,6 +32,9 @@ class Filter(_ffi.Value):
     id_prefix: str | None = None
     updated_since_us: int | None = None
     updated_before_us: int | None = None
+    changed_since_us: int | None = None
+    changed_before_us: int | None = None
+    without_label: str | None = None
 
     def __post_init__(self) -> None:
         keep: list[Any] = []
@@ -42,6 +45,9 @@ class Filter(_ffi.Value):
             id_prefix=_ffi.c_text(self.id_prefix, "the prefix", keep),
             updated_since_us=_ffi.int64(self.updated_since_us, keep),
             updated_before_us=_ffi.int64(self.updated_before_us, keep),
+            changed_since_us=_ffi.int64(self.changed_since_us, keep),
+            changed_before_us=_ffi.int64(self.changed_before_us, keep),
+            without_label=_ffi.c_text(self.without_label, "the label", keep),
         )
         self._set_struct(made, keep)
 

@@ -19,6 +19,9 @@ pub struct Filter<'a> {
     id_prefix: Option<&'a str>,
     updated_since_us: Option<i64>,
     updated_before_us: Option<i64>,
+    changed_since_us: Option<i64>,
+    changed_before_us: Option<i64>,
+    without_label: Option<&'a str>,
 }
 
 impl<'a> Filter<'a> {
@@ -48,6 +51,20 @@ impl<'a> Filter<'a> {
         self.updated_before_us = Some(time_us);
         self
     }
+    /// It was last written at this time or later, by the store's clock.
+    pub fn changed_since_us(mut self, time_us: i64) -> Self {
+        self.changed_since_us = Some(time_us);
+        self
+    }
+    pub fn changed_before_us(mut self, time_us: i64) -> Self {
+        self.changed_before_us = Some(time_us);
+        self
+    }
+    /// The session has no label with this name.
+    pub fn without_label(mut self, name: &'a str) -> Self {
+        self.without_label = Some(name);
+        self
+    }
 
     pub(crate) fn to_c(self) -> Result<CFilter> {
         Ok(CFilter {
@@ -56,6 +73,9 @@ impl<'a> Filter<'a> {
             id_prefix: c_string_or_null("the prefix", self.id_prefix)?,
             updated_since_us: self.updated_since_us,
             updated_before_us: self.updated_before_us,
+            changed_since_us: self.changed_since_us,
+            changed_before_us: self.changed_before_us,
+            without_label: c_string_or_null("the label", self.without_label)?,
         })
     }
 }
@@ -67,6 +87,9 @@ pub(crate) struct CFilter {
     id_prefix: Option<CString>,
     updated_since_us: Option<i64>,
     updated_before_us: Option<i64>,
+    changed_since_us: Option<i64>,
+    changed_before_us: Option<i64>,
+    without_label: Option<CString>,
 }
 
 impl CFilter {
@@ -77,6 +100,9 @@ impl CFilter {
         raw.id_prefix = pointer(&self.id_prefix);
         raw.updated_since_us = optional_ref(&self.updated_since_us);
         raw.updated_before_us = optional_ref(&self.updated_before_us);
+        raw.changed_since_us = optional_ref(&self.changed_since_us);
+        raw.changed_before_us = optional_ref(&self.changed_before_us);
+        raw.without_label = pointer(&self.without_label);
         raw
     }
 }

@@ -75,6 +75,9 @@ fn sessions_by_when_they_were_written() {
         times[0] > times[1] && times[1] < Some(ticks.load(Ordering::Relaxed)) && times[2].is_none(),
         "{times:?}"
     );
+    let count = |filter: &Filter<'_>| store.count("app", None, filter).unwrap();
+    assert_eq!(count(&Filter::new().changed_since_us(times[0].unwrap())), 1);
+    assert_eq!(count(&Filter::new().changed_before_us(times[0].unwrap()).without_label("l")), 1);
     let keep_one = ExpireOptions::new().sessions_per_user(1);
     assert_eq!(store.expire(Some("app"), &keep_one.by_change()).unwrap().count, 1);
     assert_eq!(ids(&page(Order::Newest)), ["behind"]);
