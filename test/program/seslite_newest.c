@@ -67,6 +67,31 @@ TEST_OF(setup, list_has_other_orders)
     assert_has(&reply.err, "written, newest, oldest or created");
 }
 
+/* The clock of the client of `ahead` is not asked. */
+TEST_OF(setup, list_filters_by_last_write)
+{
+    char since[32];
+
+    snprintf(since, sizeof since, "@%lld", (long long)(fixture->now / 1000000));
+    run_ok("list", "--names", "sessions", "-n", "9", "--written-since", since);
+    assert_string_equal(reply.out.data, "new\n");
+    run_ok("list", "--names", "sessions", "-n", "9", "--written-before", since);
+    assert_string_equal(reply.out.data, "ahead\nold\none\n");
+    run_code(3, "list", "--written-since", since, "--written-before", since);
+    run_code(2, "list", "--written-since", "never");
+}
+
+TEST_OF(setup, list_filters_by_a_label_that_is_missing)
+{
+    run_ok("-s", "ahead", "label", "done");
+    run_ok("-s", "old", "label", "done=no");
+    run_ok("list", "--names", "sessions", "-n", "9", "--without-label", "done", "--order", "created");
+    assert_string_equal(reply.out.data, "one\nnew\n");
+    run_ok("list", "--without-label", "done", "-u", "carl");
+    run_code(3, "list", "--without-label", "done", "--label", "done");
+    run_code(2, "list", "--without-label", "");
+}
+
 static const cJSON *preview_of(const cJSON *rows, int index, const char *id)
 {
     const cJSON *row = cJSON_GetArrayItem(rows, index);

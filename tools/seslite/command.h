@@ -64,12 +64,15 @@ enum kind {
     X(NEWEST, 'n', "newest", "N", KIND_NUMBER, "only the newest N events")                                   \
     X(SINCE, 0, "since", "TIME", KIND_TIME, "only from this time on")                                        \
     X(BEFORE, 0, "before", "TIME", KIND_TIME, "only before this time")                                       \
+    X(WRITTEN_SINCE, 0, "written-since", "TIME", KIND_TIME, "only those written to from this time on")       \
+    X(WRITTEN_BEFORE, 0, "written-before", "TIME", KIND_TIME, "only those last written to before this time") \
     X(FROM, 0, "from", "N", KIND_NUMBER, "only events with number N or higher")                              \
     X(UP_TO, 0, "up-to", "N", KIND_NUMBER, "only events with number N or lower")                             \
     X(LIVE, 0, "live", NULL, KIND_NONE, "only events that no rewind took back")                              \
     X(REVERSE, 'r', "reverse", NULL, KIND_NONE, "newest first")                                              \
     X(FULL, 0, "full", NULL, KIND_NONE, "do not shorten calls and responses; show thoughts")                 \
     X(LABEL, 'l', "label", "NAME[=VALUE]", KIND_TEXT, "only sessions with this label")                       \
+    X(WITHOUT_LABEL, 0, "without-label", "NAME", KIND_TEXT, "only sessions without this label")              \
     X(FAILED, 0, "failed", NULL, KIND_NONE, "only sessions whose last event has an error")                   \
     X(PREVIEW, 0, "preview", NULL, KIND_NONE, "also the newest text, and how many calls wait")               \
     X(PREFIX, 0, "prefix", "TEXT", KIND_TEXT, "only sessions of one user whose ids begin with TEXT")         \

@@ -20,12 +20,14 @@ const struct command command_table[] = {
          "clock of the store, where the update time is that of the events. They are grouped by app, "
          "but with -n they are the first N of all apps. With --names it prints only the names of the "
          "apps or users, or the ids of the sessions. On a narrow terminal, titles and labels are cut; "
-         "ids never are. The exit code is 3 if options that select match nothing.\n"
+         "ids never are. --since and --before go by the update time, --written-since and --written-before "
+         "by the last write. The exit code is 3 if options that select match nothing.\n"
          "With --preview it shows the newest text of each session, up to 200 bytes, and who said it; the "
          "first text of the user where there is no title; and, if calls wait for their responses, how "
          "many. Texts that a rewind took back are not shown. With --json these are in \"preview\".",
-     .options = OPTIONS_OF(O(LIMIT), O(ORDER), O(PREVIEW), O(LABEL), O(PREFIX), O(SINCE), O(BEFORE), O(NAMES),
-                           O(CONTAINING), O(FAILED)),
+     .options =
+         OPTIONS_OF(O(LIMIT), O(ORDER), O(PREVIEW), O(LABEL), O(WITHOUT_LABEL), O(PREFIX), O(SINCE),
+                    O(BEFORE), O(WRITTEN_SINCE), O(WRITTEN_BEFORE), O(NAMES), O(CONTAINING), O(FAILED)),
      .example = " seslite -f agents.db --user alice list --label project=oslo --since 7d\n"
                 " seslite -f agents.db list -n 20 --preview",
      .run = run_list},

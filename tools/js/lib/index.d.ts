@@ -149,6 +149,10 @@ export interface Filter {
     idPrefix?: string;
     updatedSince?: Micros | number;
     updatedBefore?: Micros | number;
+    /** The last write, by the store's clock. */
+    changedSince?: Micros | number;
+    changedBefore?: Micros | number;
+    withoutLabel?: string;
 }
 
 export interface ListOptions {

@@ -585,13 +585,29 @@ function takeProblem(engine) {
 }
 
 function filterSlots(engine, filter) {
-    const given = known(filter, ["label", "value", "idPrefix", "updatedSince", "updatedBefore"], "filter");
+    const given = known(
+        filter,
+        [
+            "label",
+            "value",
+            "idPrefix",
+            "updatedSince",
+            "updatedBefore",
+            "changedSince",
+            "changedBefore",
+            "withoutLabel",
+        ],
+        "filter",
+    );
     return engine.slots([
         engine.text(given.label, "label"),
         engine.text(given.value, "value"),
         engine.text(given.idPrefix, "idPrefix"),
         ...optional(given.updatedSince, "updatedSince"),
         ...optional(given.updatedBefore, "updatedBefore"),
+        ...optional(given.changedSince, "changedSince"),
+        ...optional(given.changedBefore, "changedBefore"),
+        engine.text(given.withoutLabel, "withoutLabel"),
     ]);
 }
 

@@ -47,7 +47,10 @@ static ses_filter filter_of(const int64_t *slots)
                         .label_value = (const char *)(uintptr_t)slots[1],
                         .id_prefix = (const char *)(uintptr_t)slots[2],
                         .updated_since_us = js_optional(slots + 3),
-                        .updated_before_us = js_optional(slots + 5)};
+                        .updated_before_us = js_optional(slots + 5),
+                        .changed_since_us = js_optional(slots + 7),
+                        .changed_before_us = js_optional(slots + 9),
+                        .without_label = (const char *)(uintptr_t)slots[11]};
 }
 
 EXPORT(list)

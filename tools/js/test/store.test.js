@@ -198,6 +198,7 @@ test("sessions are listed page by page, with filters", () =>
         assert.equal(second.sessions[0].stateJson, undefined);
         assert.equal([...store.listAll("app", "bob", { limit: 5 })].length, 12);
         assert.equal(store.count("app", undefined, { label: "few" }), 5);
+        assert.equal(store.count("app", undefined, { withoutLabel: "few" }), 20);
         assert.deepEqual([...store.apps()], ["app"]);
         assert.deepEqual([...store.users("app")], ["alice", "bob"]);
         assert.equal(store.delete({ app: "app", user: "alice", session: "s0" }), true);
@@ -220,6 +221,8 @@ test("sessions are listed by when they were written", () =>
         assert.deepEqual(ids("changed"), ["behind", "ahead"]);
         const [last, first] = listed("changed").map(({ changedUs }) => changedUs);
         assert.ok(last > first && last <= BigInt(Date.now() + 1000) * 1000n, `${last} ${first}`);
+        assert.equal(store.count("app", "alice", { changedSince: last }), 1);
+        assert.equal(store.count("app", "alice", { changedSince: first, changedBefore: last }), 1);
         assert.throws(() => ids("written"), seslite.MisuseError);
     }));
 

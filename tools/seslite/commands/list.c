@@ -44,17 +44,28 @@ struct filter_texts {
     char *label;
     int64_t since_us;
     int64_t before_us;
+    int64_t written_since_us;
+    int64_t written_before_us;
 };
+
+/* NULL without the option. Its value has been checked with the command line. */
+static const int64_t *time_given(const struct run *run, enum option_id option, int64_t *us)
+{
+    return given(run, option) && time_read(run->values[option], us) ? us : NULL;
+}
 
 static void filter_given(const struct run *run, ses_filter *filter, struct filter_texts *texts)
 {
     *texts = (struct filter_texts){.label = NULL};
-    *filter = (ses_filter){.size = sizeof *filter, .id_prefix = run->values[OPTION_PREFIX]};
+    *filter =
+        (ses_filter){.size = sizeof *filter,
+                     .id_prefix = run->values[OPTION_PREFIX],
+                     .updated_since_us = time_given(run, OPTION_SINCE, &texts->since_us),
+                     .updated_before_us = time_given(run, OPTION_BEFORE, &texts->before_us),
+                     .changed_since_us = time_given(run, OPTION_WRITTEN_SINCE, &texts->written_since_us),
+                     .changed_before_us = time_given(run, OPTION_WRITTEN_BEFORE, &texts->written_before_us),
+                     .without_label = run->values[OPTION_WITHOUT_LABEL]};
     texts->label = filter_label_given(run, filter);
-    if (given(run, OPTION_SINCE) && time_read(run->values[OPTION_SINCE], &texts->since_us))
-        filter->updated_since_us = &texts->since_us;
-    if (given(run, OPTION_BEFORE) && time_read(run->values[OPTION_BEFORE], &texts->before_us))
-        filter->updated_before_us = &texts->before_us;
 }
 
 static int order_given(const struct run *run)
@@ -193,8 +204,10 @@ static int visit(void *context, const ses_page *page, size_t at)
  * store is none. */
 static int end_list(const struct listing *listing, const char *what, int status)
 {
-    static const enum option_id selecting[] = {OPTION_APP,   OPTION_USER,   OPTION_LABEL,      OPTION_PREFIX,
-                                               OPTION_SINCE, OPTION_BEFORE, OPTION_CONTAINING, OPTION_FAILED};
+    static const enum option_id selecting[] = {
+        OPTION_APP,   OPTION_USER,   OPTION_LABEL,         OPTION_WITHOUT_LABEL,  OPTION_PREFIX,
+        OPTION_SINCE, OPTION_BEFORE, OPTION_WRITTEN_SINCE, OPTION_WRITTEN_BEFORE, OPTION_CONTAINING,
+        OPTION_FAILED};
     struct run *run = listing->run;
 
     if (status == STOP || status != EXIT_OK || listing->count > 0)
