@@ -223,6 +223,40 @@ FAR_TEST(history_takes_more)
     ses_session_close(session);
 }
 
+static int look_for_pending(ses_store *store, const ses_key *of, ses_error *error)
+{
+    ses_pending *pending = NULL;
+    const int code = ses_pending_open_by_key(store, of, NULL, &pending, error);
+
+    ses_pending_close(pending);
+    return code;
+}
+
+/* An undo plans in a transaction that reads, table by table, and then writes in another. PostgreSQL needs one
+ * less for each. */
+FAR_TEST(undo_takes_more)
+{
+    static const char turn[] =
+        "{\"author\":\"user\",\"invocationId\":\"v%d\",\"content\":{\"parts\":[{\"text\":"
+        "\"t\"}]},\"actions\":{\"stateDelta\":{\"n\":%d}}}";
+    const ses_point last_turn = {.size = sizeof last_turn, .kind = SES_POINT_LAST_TURN};
+    const ses_key of = {"history", "user", "turns"};
+    char *json = NULL;
+
+    must_create(far.store, &of, "{\"n\":0}");
+    for (int i = 0; i < 4; i++) {
+        char text[200];
+        snprintf(text, sizeof text, turn, i, i);
+        must_append_by_key(far.store, &of, text);
+    }
+    assert_trips(13, assert_ok(ses_rewind_by_key(far.store, &of, &last_turn, NULL, NULL, &error)));
+    assert_trips(14, assert_ok(ses_redo_by_key(far.store, &of, NULL, NULL, &error)));
+    assert_trips(
+        7, assert_ok(ses_state_json_as_of_by_key(far.store, &of, &last_turn, NULL, &json, NULL, &error)));
+    ses_free(json);
+    assert_trips(3, assert_ok(look_for_pending(far.store, &of, &error)));
+}
+
 static int read_first(ses_cursor **cursor, const ses_event **event)
 {
     ses_error error;

@@ -457,6 +457,42 @@ static void test_history_takes_more(struct far_store *far)
     must_delete(far->store, &small);
 }
 
+static int look_for_pending(ses_store *store, const ses_key *of, ses_error *error)
+{
+    ses_pending *pending = NULL;
+    const int code = ses_pending_open_by_key(store, of, NULL, &pending, error);
+
+    ses_pending_close(pending);
+    return code;
+}
+
+/* An undo plans in a transaction that reads, table by table, and then writes in another. */
+static void test_undo_takes_more(struct far_store *far)
+{
+    static const char turn[] =
+        "{\"author\":\"user\",\"invocationId\":\"v%d\",\"content\":{\"parts\":[{\"text\":"
+        "\"t\"}]},\"actions\":{\"stateDelta\":{\"n\":%d}}}";
+    const ses_point last_turn = {.size = sizeof last_turn, .kind = SES_POINT_LAST_TURN};
+    const ses_key of = {"history", "user", "turns"};
+    char *json = NULL;
+    ses_error error;
+
+    must_create(far->store, &of, "{\"n\":0}");
+    for (int i = 0; i < 4; i++) {
+        char text[200];
+        snprintf(text, sizeof text, turn, i, i);
+        must_append_by_key(far->store, &of, text);
+    }
+    assert_trips(far, 12, assert_ok(ses_rewind_by_key(far->store, &of, &last_turn, NULL, NULL, &error)));
+    assert_trips(far, 13, assert_ok(ses_redo_by_key(far->store, &of, NULL, NULL, &error)));
+    assert_trips(
+        far, 6,
+        assert_ok(ses_state_json_as_of_by_key(far->store, &of, &last_turn, NULL, &json, NULL, &error)));
+    ses_free(json);
+    assert_trips(far, 2, assert_ok(look_for_pending(far->store, &of, &error)));
+    must_delete(far->store, &of);
+}
+
 static void run_all(const struct database *database, const char *name, int unprepared)
 {
     struct far_store far;
@@ -476,6 +512,7 @@ static void run_all(const struct database *database, const char *name, int unpre
         test_an_append_with_artifacts_is_three(&far);
     }
     test_history_takes_more(&far);
+    test_undo_takes_more(&far);
     test_opening_is_three(&far);
     close_far(&far);
 }
