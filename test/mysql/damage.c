@@ -38,3 +38,33 @@ SERVER_TEST(a_check_finds_a_wrong_number_of_origin)
     ses_close(store);
     place_end(&place);
 }
+
+SERVER_TEST(a_check_finds_a_column_of_another_type_and_a_missing_index)
+{
+    static const struct {
+        const char *change;
+        const char *problem;
+    } cases[] = {{"ALTER TABLE seslite_events MODIFY size INT NOT NULL",
+                  "the table events has no column size of type bigint"},
+                 {"ALTER TABLE seslite_artifact_contents DROP INDEX unused",
+                  "the index unused of artifact_contents is missing"}};
+    struct place place;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char message[PROBLEM_BYTES] = "";
+        const ses_check_options options = {.size = sizeof options,
+                                           .level = SES_CHECK_QUICK,
+                                           .report = note_problem,
+                                           .report_context = message};
+        int64_t problems = 0;
+
+        place_make(&place, database, i == 0 ? "typed" : "indexed");
+        ses_store *store = place_store(&place);
+        place_run(&place, cases[i].change);
+        assert_ok(ses_store_check(store, &options, &problems, &error));
+        assert_int_equal(problems, 1);
+        assert_non_null(strstr(message, cases[i].problem));
+        ses_close(store);
+        place_end(&place);
+    }
+}
