@@ -14,6 +14,7 @@ static struct {
 } disk;
 
 static uint64_t disk_seed; /* SESLITE_TEST_SEED: another gives other lengths; 0: none */
+static long disk_apart;    /* SESLITE_STOPS_APART: from one operation at which it stops to the next */
 
 /* Below `most`, the same for a number in each run of the seed; without one it is the usual length. */
 static int disk_length(long number, int most, int usual)
@@ -78,6 +79,7 @@ static void disk_make(void)
                                                .xShmUnmap = disk_shm_unmap});
     over_vfs.xDelete = disk_delete;
     disk_seed = (uint64_t)support_setting("SESLITE_TEST_SEED", 0);
+    disk_apart = support_setting("SESLITE_STOPS_APART", 1);
 }
 
 /* From now on files are opened on it; 0: it never stops. */
