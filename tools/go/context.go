@@ -224,3 +224,24 @@ func (s *Store) OutputDelta(event []byte, agent, key string) (json.RawMessage, e
 		return C.ses_output_delta(c.store, text, length, c.text(agent), c.text(key), &delta.text, &delta.len, &c.err)
 	})
 }
+
+// MarkdownOptions are the options of a Markdown document.
+type MarkdownOptions struct {
+	TextsOnly bool // only what was said: texts that are no thoughts, and errors
+}
+
+// Markdown returns the events that the session holds as a document for people to read, with calls folded.
+func (s *Session) Markdown(options *MarkdownOptions) (string, error) {
+	if options == nil {
+		options = &MarkdownOptions{}
+	}
+	var text owned
+	_, err := s.ask(func(c *call, p *C.ses_session) C.int {
+		o := &C.ses_markdown_options{
+			size:  C.sizeof_ses_markdown_options,
+			flags: flag(options.TextsOnly, C.SES_MARKDOWN_TEXTS),
+		}
+		return C.ses_session_markdown(p, lend(c, o), &text.text, &text.len, &c.err)
+	})
+	return string(text.take()), err
+}

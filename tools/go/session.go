@@ -268,27 +268,6 @@ func (s *Session) JSON() (json.RawMessage, error) {
 	return text.take(), err
 }
 
-// MarkdownOptions are the options of a Markdown document.
-type MarkdownOptions struct {
-	TextsOnly bool // only what was said: texts that are no thoughts, and errors
-}
-
-// Markdown returns the events that the session holds as a document for people to read, with calls folded.
-func (s *Session) Markdown(options *MarkdownOptions) (string, error) {
-	if options == nil {
-		options = &MarkdownOptions{}
-	}
-	var text owned
-	_, err := s.ask(func(c *call, p *C.ses_session) C.int {
-		o := &C.ses_markdown_options{
-			size:  C.sizeof_ses_markdown_options,
-			flags: flag(options.TextsOnly, C.SES_MARKDOWN_TEXTS),
-		}
-		return C.ses_session_markdown(p, lend(c, o), &text.text, &text.len, &c.err)
-	})
-	return string(text.take()), err
-}
-
 // Place returns the place after the last event that the session knows, for FollowOptions.
 func (s *Session) Place() string {
 	return s.text(func(p *C.ses_session) *C.char { return C.ses_session_place(p) })
