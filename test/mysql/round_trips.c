@@ -249,10 +249,10 @@ FAR_TEST(undo_takes_more)
         snprintf(text, sizeof text, turn, i, i);
         must_append_by_key(far.store, &of, text);
     }
-    assert_trips(13, assert_ok(ses_rewind_by_key(far.store, &of, &last_turn, NULL, NULL, &error)));
+    assert_trips(12, assert_ok(ses_rewind_by_key(far.store, &of, &last_turn, NULL, NULL, &error)));
     assert_trips(14, assert_ok(ses_redo_by_key(far.store, &of, NULL, NULL, &error)));
     assert_trips(
-        7, assert_ok(ses_state_json_as_of_by_key(far.store, &of, &last_turn, NULL, &json, NULL, &error)));
+        6, assert_ok(ses_state_json_as_of_by_key(far.store, &of, &last_turn, NULL, &json, NULL, &error)));
     ses_free(json);
     assert_trips(3, assert_ok(look_for_pending(far.store, &of, &error)));
 }

@@ -483,10 +483,10 @@ static void test_undo_takes_more(struct far_store *far)
         snprintf(text, sizeof text, turn, i, i);
         must_append_by_key(far->store, &of, text);
     }
-    assert_trips(far, 12, assert_ok(ses_rewind_by_key(far->store, &of, &last_turn, NULL, NULL, &error)));
+    assert_trips(far, 11, assert_ok(ses_rewind_by_key(far->store, &of, &last_turn, NULL, NULL, &error)));
     assert_trips(far, 13, assert_ok(ses_redo_by_key(far->store, &of, NULL, NULL, &error)));
     assert_trips(
-        far, 6,
+        far, 5,
         assert_ok(ses_state_json_as_of_by_key(far->store, &of, &last_turn, NULL, &json, NULL, &error)));
     ses_free(json);
     assert_trips(far, 2, assert_ok(look_for_pending(far->store, &of, &error)));

@@ -191,24 +191,26 @@ static int64_t last_turn_of(struct runs *runs)
     return last;
 }
 
-/* A turn is a few events as a rule. */
+/* A turn is a few events as a rule. All is asked for before any of it is read. */
 static int walk_turns(struct turn_walk *walk, ses_error *error)
 {
     const struct few_events few = {50, INT64_C(1) << 20};
     const struct session_row *row = walk->row;
+    struct mark_rows marks;
     struct event_rows rows;
     struct event_row event;
-    int code = ses__load_live(walk->db, row->id, row->last_seq, &walk->live, error);
 
-    if (code != SES_OK)
-        return code;
+    ses__mark_rows_open(&marks, walk->db, row->id, row->last_seq, error);
     ses__event_rows_open_few(&rows, walk->db, row->id, row->base_seq + 1, row->last_seq, &few, WALK_BACKWARD,
                              error);
-    while (*walk->seq == 0 && ses__event_rows_next(&rows, &event)) {
+    int code = ses__mark_rows_take_live(&marks, row->id, &walk->live);
+    while (code == SES_OK && *walk->seq == 0 && ses__event_rows_next(&rows, &event)) {
         if (ses__live_has(&walk->live, event.seq))
             ses__query_keep(&rows.query, add_live_event(walk, &event, error));
     }
-    code = ses__event_rows_close(&rows);
+    const int closed = ses__event_rows_close(&rows);
+    if (code == SES_OK)
+        code = closed;
     if (code == SES_OK && *walk->seq == 0)
         *walk->seq = last_turn_of(&walk->runs);
     return code;
