@@ -203,6 +203,20 @@ static void append_words(ses_store *store, int *number, int count, const char *f
     }
 }
 
+/* The row is kept by a write of less than 20 ms, which may take another try on a machine that is busy. */
+static void look_until_settled(const struct fixture *fixture, const char *seq)
+{
+    char *found = NULL;
+
+    for (int tries = 0; tries < 500 && (!found || strcmp(found, seq) != 0); tries++) {
+        free(found);
+        free(pending_of(fixture->store));
+        found = raw_text(fixture->path, SETTLED);
+    }
+    assert_string_equal(found, seq);
+    free(found);
+}
+
 TEST(a_long_walk_keeps_where_it_was_settled)
 {
     int number = 0;
@@ -212,8 +226,7 @@ TEST(a_long_walk_keeps_where_it_was_settled)
     free(pending_of(fixture->store));
     assert_query(fixture->path, SETTLED, "");
     append_words(fixture->store, &number, 101, NULL);
-    free(pending_of(fixture->store));
-    assert_query(fixture->path, SETTLED, "600\n");
+    look_until_settled(fixture, "600\n");
     append_words(fixture->store, &number, 700, "{\"functionCall\":{\"name\":\"f\",\"args\":{}}}");
     char *pending = pending_of(fixture->store);
     assert_string_equal(pending, "1: 801");
@@ -227,8 +240,7 @@ TEST(a_long_walk_keeps_where_it_was_settled)
     assert_query(fixture->path, SETTLED, "600\n"); /* the cut kept it */
     assert_ok(ses_cut_by_key(fixture->store, &key, AFTER_SEQ(599), NULL, NULL, &error));
     append_words(fixture->store, &number, 800, NULL);
-    free(pending_of(fixture->store));
-    assert_query(fixture->path, SETTLED, "2110\n");
+    look_until_settled(fixture, "2110\n");
 }
 
 TEST(a_fork_and_a_redacted_log_begin_without)
@@ -244,14 +256,12 @@ TEST(a_fork_and_a_redacted_log_begin_without)
     free(pending_of(reader));
     ses_close(reader);
     assert_query(fixture->path, SETTLED, "");
-    free(pending_of(fixture->store));
-    assert_query(fixture->path, SETTLED, "600\n");
+    look_until_settled(fixture, "600\n");
     append_words(fixture->store, &number, 10, NULL);
     assert_ok(ses_fork_by_key(fixture->store, &key, AFTER_SEQ(700), &to, NULL, NULL, &error));
     assert_query(fixture->path, "SELECT count(*) FROM derived", "1\n");
     assert_ok(ses_redact_by_key(fixture->store, &key, seqs, 1, NULL, NULL, &error));
-    free(pending_of(fixture->store)); /* walks all, and further */
-    assert_query(fixture->path, SETTLED, "610\n");
+    look_until_settled(fixture, "610\n"); /* walks all, and further */
     assert_no_problems(fixture->store);
     must_delete(fixture->store, &key);
     assert_query(fixture->path, "SELECT count(*) FROM derived", "0\n");
@@ -326,9 +336,13 @@ static int run_after_another(struct storage *storage, const struct manner *manne
 {
     ses_error failure;
 
-    if (manner->writes && between)
+    struct manner patient = *manner; /* that write has a time limit, which this would exceed */
+
+    if (manner->writes && between) {
         assert_int_equal(between(another, &failure), SES_OK);
-    return real->run(storage, manner, job, context, error);
+        patient.limits = NULL;
+    }
+    return real->run(storage, &patient, job, context, error);
 }
 
 static int cut_answer(ses_store *store, ses_error *error)

@@ -166,7 +166,9 @@ FOLDER_TEST(a_program_of_0_2_0_does_not_change_a_log_with_filters)
     const ses_point last_turn = {.size = sizeof last_turn, .kind = SES_POINT_LAST_TURN};
     ses_store *before = NULL;
     ses_pending *pending = NULL;
+    char *rows = NULL;
     int64_t deleted = 0;
+    int tries = 0;
 
     if (!old.library)
         skip();
@@ -183,9 +185,14 @@ FOLDER_TEST(a_program_of_0_2_0_does_not_change_a_log_with_filters)
         must_append_by_key(store, &talk, event);
     }
     assert_ok(ses_rewind_by_key(store, &talk, &last_turn, NULL, NULL, &error));
-    assert_ok(ses_pending_open_by_key(store, &talk, NULL, &pending, &error));
-    ses_pending_close(pending);
-    assert_query(folder->path, "SELECT what FROM derived ORDER BY what", "filters1\nsettled1\n");
+    do { /* the row is kept by a write of less than 20 ms, which may take another try */
+        assert_ok(ses_pending_open_by_key(store, &talk, NULL, &pending, &error));
+        ses_pending_close(pending);
+        free(rows);
+        rows = raw_text(folder->path, "SELECT what FROM derived ORDER BY what");
+    } while (strcmp(rows, "filters1\n") == 0 && ++tries < 500);
+    assert_string_equal(rows, "filters1\nsettled1\n");
+    free(rows);
     assert_code(SES_TOONEW, old.cut(before, &talk, &point, NULL, &deleted, &error));
     write_old(before, "late", SES_TOONEW);
     assert_ok(ses_pending_open_by_key(store, &talk, NULL, &pending, &error));
