@@ -3,11 +3,11 @@
 # places SQLITE_CFLAGS, SQLITE_LIBS, CJSON_CFLAGS, CJSON_LIBS. After a change of CC or flags `make clean`, or
 # name a FLAVOUR, which is a folder below build/: make FLAVOUR=lto CFLAGS='-O2 -flto'
 
-# Half as many jobs again as there are processors, unless -j is given: many tests wait for a clock. But not
+# Twice as many jobs as there are processors, unless -j is given: many tests wait for a clock. But not
 # for `make deps demo`, whose second goal needs what the first one installs.
 ifeq ($(MAKELEVEL),0)
 ifeq ($(filter-out all check test test-all quick asan tsan coverage tree-check,$(or $(MAKECMDGOALS),all)),)
-MAKEFLAGS += -j$(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); echo $$((n + n / 2)))
+MAKEFLAGS += -j$(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); echo $$((2 * n)))
 endif
 endif
 .DEFAULT_GOAL := all

@@ -14,11 +14,12 @@ build=$2
 shift 2
 log_of() { echo "$build/test/$1.log"; }
 
-# Only the rooms storage and postgres are about files that are flushed to a disk: the others have theirs in
-# memory, where there is enough of it.
+# The files of tests are in memory, where there is enough of it, but for those that are about flushing to a
+# disk and for those of PostgreSQL.
 choose_folder() {
     case $1 in
-    storage/* | postgres/*) return ;;
+    storage/*kills | storage/stress | storage/backup_flush) return ;;
+    storage/open_durability | storage/open_media | postgres/*) return ;;
     esac
     [ -z "${TMPDIR:-}" ] && [ -d /dev/shm ] && [ -w /dev/shm ] || return 0
     free_kb=$(df -Pk /dev/shm | awk 'NR == 2 {print $4}')
