@@ -62,7 +62,7 @@ ENCRYPTED_TESTS := program/seslite_key $(addprefix storage/,key key_backup key_d
 
 # Those whose outcome may depend on the processor.
 MACHINE_TESTS := json/accepted json/reader json/writer json/object $(addprefix model/,event live rewind scope snapshot state timestamp) \
-    base $(addprefix storage/,event_forms event_ids features list_statements marks open_schema search_index usage_tally) \
+    base $(addprefix storage/,event_forms event_ids features marks open_schema search_index usage_tally) \
     session/list_token artifact/append
 # ------------------------------------------------------------------------------------------------ single tests
 

@@ -43,7 +43,7 @@ static void must_find(ses_store *store, const char *words, size_t expected, int 
 /* An index keeps of a word only what the one before does not begin with: so this looks for the end of it. */
 static bool is_in_file(const char *path, const char *suffix)
 {
-    const char *end = SECRET + 4;
+    const char *end = &SECRET[4];
     char name[1024];
     size_t len = 0;
 

@@ -150,8 +150,8 @@ TEST(a_library_that_does_not_know_it)
         /* a cut to event 60, a prune of 60, both */
         "DELETE FROM events WHERE position & 4294967295 > 60; UPDATE sessions SET version = version + 1, event_count = 60",
         "DELETE FROM events WHERE position & 4294967295 <= 60; UPDATE sessions SET base_seq = 60, event_count = 70",
-        "DELETE FROM events WHERE position & 4294967295 NOT BETWEEN 61 AND 70;"
-        "UPDATE sessions SET version = version + 1, base_seq = 60, event_count = 10"};
+        ("DELETE FROM events WHERE position & 4294967295 NOT BETWEEN 61 AND 70;"
+         "UPDATE sessions SET version = version + 1, base_seq = 60, event_count = 10")};
     static const int64_t left[] = {60, 70, 10};
 
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
@@ -364,8 +364,8 @@ TEST(damage)
         "UPDATE usage_sums SET first_seq = 0",
         "UPDATE usage_sums SET first_seq = first_seq + 1",
         "UPDATE usage_sums SET first_seq = -9223372036854775807",
-        "INSERT INTO usage_sums SELECT session_id, 9, model, what, 200, 210, calls, odd, first_us, last_us, prompt,"
-        " cached, candidates, thoughts, tool_use, total FROM usage_sums WHERE quarter = 1",
+        ("INSERT INTO usage_sums SELECT session_id, 9, model, what, 200, 210, calls, odd, first_us, last_us,"
+         " prompt, cached, candidates, thoughts, tool_use, total FROM usage_sums WHERE quarter = 1"),
         "UPDATE derived SET seq = -5",
         "UPDATE derived SET seq = 0",
         "UPDATE derived SET seq = 100",
