@@ -6,7 +6,7 @@ CHECK_ALL := headers readme $(if $(filter release,$(FLAVOUR)),artefacts format e
     version abidiff exports names linking amalgamation embed schema cells docs install dist)
 
 # What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
-LONG_TESTS := storage/upgrade_beside program/server_streams postgres/failover postgres/stopped postgres/races postgres/open postgres/machines postgres/hosts \
+LONG_TESTS := mysql/galera storage/upgrade_beside program/server_streams postgres/failover postgres/stopped postgres/races postgres/open postgres/machines postgres/hosts \
     postgres/refused postgres/bouncer postgres/given_up storage/faults_sqlite storage/faults_company postgres/undone mysql/undone storage/faults_disk storage/damage \
     storage/faults_disk_crash storage/derived_damage artifact/transfer storage/secure storage/combo \
     storage/usage_tally storage/redact_crash erase/histories storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \
@@ -23,7 +23,7 @@ LONG_TESTS := storage/upgrade_beside program/server_streams postgres/failover po
     program/seslite_import program/seslite_import_bad program/seslite_import_large \
     program/seslite_create program/seslite_append \
     program/seslite_html program/seslite_html_safe program/seslite_html_browser \
-    postgres/proxy postgres/replica mysql/failover mysql/galera mysql/faults postgres/upgrade mysql/upgrade \
+    postgres/proxy postgres/replica mysql/failover mysql/faults postgres/upgrade mysql/upgrade \
     storage/upgrade_stopped program/seslite_upgrade storage/cells
 
 # What takes longest: left out by `make test`, and run by `make test-all`. No test of an acknowledged event, an upgrade
