@@ -256,7 +256,9 @@ def test_events_are_a_sequence(store, session):
     with store.events(KEY, Range(first_seq=2), backward=True) as cursor:
         assert [each.id for each in cursor] == ["e4", "e3", "e2", "e1"]
     assert json.loads(session.json())["id"] == "s"
-    session.append({"author": "agent", "content": {"parts": [{"text": "# Hi"}, {"functionCall": {"name": "f"}}]}})
+    session.append(
+        {"author": "agent", "content": {"parts": [{"text": "# Hi"}, {"functionCall": {"name": "f"}}]}}
+    )
     assert session.markdown().startswith("# s\n\nApp app, user user, session s, created ")
     assert "### Hi\n" in session.markdown(texts_only=True)
     assert "Call <code>f</code>" in session.markdown()
