@@ -1331,6 +1331,22 @@ SES_API int ses_labels_set(ses_session *session, const ses_label *labels, size_t
 SES_API int ses_labels_set_by_key(ses_store *store, const ses_key *key, const ses_label *labels, size_t count,
                                   const ses_call_options *options, ses_error *error);
 
+/*
+ * These calls put a session into the archive, or take it out of there if `archived` is 0. A program can leave
+ * out of its lists what is archived; nothing else is different about it, and appends leave it there. The
+ * session has the time at which it was archived, by the store's clock, and keeps it when it is archived
+ * again. Like a title, it is no part of the log. A fork starts outside of the archive.
+ *
+ * Codes: those of a write, INVALID, NOTFOUND.
+ */
+SES_API int ses_archive_set(ses_session *session, int archived, const ses_call_options *options,
+                            ses_error *error);
+SES_API int ses_archive_set_by_key(ses_store *store, const ses_key *key, int archived,
+                                   const ses_call_options *options, ses_error *error);
+/* Returns when the session was archived, in microseconds since 1970, as of when it was read, listed or
+ * refreshed, or its handle changed that. 0: it is not archived. */
+SES_API int64_t ses_session_archived_us(const ses_session *session);
+
 /* These calls return the title (NULL: none) and the number of labels as of when the session was created,
  * read, listed or refreshed, or its handle set them. A title and a label are borrowed until the handle is
  * refreshed, sets or removes one of them (also by an append or a redaction), or is closed. */

@@ -71,6 +71,7 @@ typedef struct ses_loaded {
     /* A random number that the session has in common with those that it was forked from, and with their
      * forks; it links them for SES_REDACT_FORKS. 0: none. INVALID: it is negative. */
     int64_t origin;
+    const int64_t *archived_us; /* after 1970; NULL: it is not archived */
 } ses_loaded;
 
 /* How to proceed if a different session of the same name exists. Without a flag, the call returns EXISTS.

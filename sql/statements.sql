@@ -102,6 +102,11 @@ SELECT initial_state, origin FROM session_details WHERE shard = SHARD($1) AND se
 INSERT INTO session_details (shard, session_id, title) VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2)
 ON CONFLICT (shard, session_id) DO UPDATE SET title = excluded.title;
 
+-- name: archived_set
+INSERT INTO session_details (shard, session_id, archived_us)
+VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2)
+ON CONFLICT (shard, session_id) DO UPDATE SET archived_us = excluded.archived_us;
+
 -- name: label_set
 INSERT INTO session_labels (shard, session_id, name, value, app_id)
 VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2, $3, THE_APP($4))
@@ -490,7 +495,7 @@ LEFT JOIN apps AS a ON a.shard = SHARD(s.app_id) AND a.id = s.app_id
 WHERE s.id > $1 ORDER BY s.id LIMIT 1;
 
 -- name: check_details
-SELECT title, parent_user, parent_session, parent_seq, more, origin FROM session_details
+SELECT title, parent_user, parent_session, parent_seq, more, origin, archived_us FROM session_details
 WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: check_labels

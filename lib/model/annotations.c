@@ -179,6 +179,7 @@ int ses__annotations_change(struct annotations *after, const struct annotations 
     size_t given = 0;
 
     ses__annotations_free(after); /* of an earlier run */
+    after->archived_us = change->sets_archived ? change->archived_us : before->archived_us;
     bool ok = !title || ses__annotations_put_title(after, ses__span_of(title));
     /* Both lists are sorted by name. */
     while (ok && (old < before->label_count || given < change->label_count)) {

@@ -1,4 +1,5 @@
-/* The title and labels of a session: their rules, and those that a snapshot shows. */
+/* The title and labels of a session, and its place in the archive: their rules, and those that a snapshot
+ * shows. */
 #ifndef SESLITE_MODEL_ANNOTATIONS_H
 #define SESLITE_MODEL_ANNOTATIONS_H
 
@@ -11,6 +12,7 @@ struct annotations {
     ses_label *labels;  /* sorted by name */
     size_t label_count;
     size_t label_capacity;
+    int64_t archived_us; /* 0: it is not archived */
 };
 
 SESLITE_PRIVATE void ses__annotations_init(struct annotations *own, const ses_allocator *allocator);
@@ -27,12 +29,14 @@ SESLITE_PRIVATE bool ses__is_title(struct span text);
 SESLITE_PRIVATE bool ses__is_label_name(struct span text);
 SESLITE_PRIVATE bool ses__is_label_value(struct span text);
 
-/* A caller's changes of title and labels. */
+/* A caller's changes of title, labels and archive. */
 struct annotating {
     bool sets_title;
     const char *title;       /* NULL: removes the title */
     const ses_label *labels; /* sorted by name, each name once; a value of NULL removes */
     size_t label_count;
+    bool sets_archived;
+    int64_t archived_us; /* 0: takes it out of the archive */
 };
 
 SESLITE_PRIVATE int ses__annotating_take_title(struct annotating *change, const char *title,

@@ -407,8 +407,8 @@ struct visited_session {
 /* A walk over more than an older reader knows has a higher format. Each addition raises it (visit.c), unless
  * an older reader loses nothing without it. */
 enum {
-    VISIT_FORMAT_FIRST = 1,         /* 0.2.0 reads it */
-    VISIT_FORMAT_BASE_ARTIFACTS = 2 /* versions of artifacts at the base of a pruned log */
+    VISIT_FORMAT_FIRST = 1, /* 0.2.0 reads it */
+    VISIT_FORMAT_SECOND = 2 /* versions of artifacts at the base of a pruned log, archived sessions */
 };
 
 /* The callbacks of a walk over a store. It begins with the format that what it will visit needs, and visits

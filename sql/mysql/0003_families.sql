@@ -40,11 +40,18 @@ DELETE FROM seslite_derived WHERE what = 'usage';
 UPDATE IGNORE seslite_features SET name = 'usage2' WHERE name = 'usage';
 
 -- A positive random number. A session and its forks have the same, and so do forks of those. NULL: it has no
--- forks, and is none. It stays when a session of the family is deleted or gets another name. (MariaDB adds a
--- column only if it is not there. MySQL cannot, so there the statement depends on what is there.)
-/*M! ALTER TABLE seslite_session_details ADD COLUMN IF NOT EXISTS origin BIGINT */
+-- forks, and is none. It stays when a session of the family is deleted or gets another name.
+--
+-- When the session was archived, by the clock of the store, after 1970. NULL: it is not. (The bit 8 of
+-- sessions.details says that it is.)
+--
+-- (MariaDB adds a column only if it is not there. MySQL cannot, so there the statement depends on what is
+-- there.)
+/*M! ALTER TABLE seslite_session_details ADD COLUMN IF NOT EXISTS origin BIGINT,
+    ADD COLUMN IF NOT EXISTS archived_us BIGINT */
 /*!80003 SET @seslite_step =
-    (SELECT CASE count(*) WHEN 0 THEN 'ALTER TABLE seslite_session_details ADD COLUMN origin BIGINT' ELSE 'DO 0' END
+    (SELECT CASE count(*) WHEN 0 THEN 'ALTER TABLE seslite_session_details ADD COLUMN origin BIGINT, '
+                                      'ADD COLUMN archived_us BIGINT' ELSE 'DO 0' END
      FROM information_schema.columns
      WHERE table_schema = database() AND table_name = 'seslite_session_details' AND column_name = 'origin') */;
 /*M! DO 0 */ /*!80003 PREPARE seslite_step FROM @seslite_step */;

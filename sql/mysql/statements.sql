@@ -277,8 +277,8 @@ ON DUPLICATE KEY UPDATE floor = greatest(floor, values(floor));
 -- Parents, titles and labels of many sessions, in the given order.
 
 -- name: details_of_owners
-SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title
-FROM LIST_OF($1@ses_listed) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o.id AND (s.details & 3) <> 0
+SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title, d.archived_us
+FROM LIST_OF($1@ses_listed) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o.id AND (s.details & 11) <> 0
 STRAIGHT_JOIN seslite_session_details AS d ON d.session_id = o.id
 ORDER BY o.place;
 
@@ -294,10 +294,10 @@ ORDER BY o.place, l.name;
 -- name: details_of_session
 -- prepared: for ses_get
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title,
-       NULL AS name, NULL AS value, NULL AS app_id
+       NULL AS name, NULL AS value, NULL AS app_id, d.archived_us
 FROM seslite_session_details AS d WHERE d.session_id = THE_SESSION($1)
 UNION ALL
-SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id
+SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id, NULL
 FROM seslite_session_labels AS l FORCE INDEX (PRIMARY) WHERE l.session_id = THE_SESSION($1);
 
 -- Keeps the numbers that it finds: see THE_SESSION.
@@ -740,6 +740,7 @@ FROM json_table(convert('["schema_version.version:int", "features.name:varbinary
     "session_details.parent_user:varbinary", "session_details.parent_session:varbinary",
     "session_details.parent_seq:bigint", "session_details.more:longblob",
     "session_details.initial_state:longblob", "session_details.origin:bigint",
+    "session_details.archived_us:bigint",
     "session_labels.session_id:bigint", "session_labels.name:varbinary", "session_labels.value:varbinary",
     "session_labels.app_id:bigint", "session_leases.token:bigint", "session_leases.session_id:bigint",
     "session_leases.owner:varbinary", "session_leases.taken_us:bigint", "session_leases.until_us:bigint",

@@ -30,6 +30,10 @@ UPDATE seslite.features SET name = 'usage2' WHERE name = 'usage';
 -- forks, and is none. It stays when a session of the family is deleted or gets another name.
 ALTER TABLE seslite.session_details ADD COLUMN origin bigint;
 
+-- When the session was archived, by the clock of the store, after 1970. NULL: it is not. (The bit 8 of
+-- sessions.details says that it is.)
+ALTER TABLE seslite.session_details ADD COLUMN archived_us bigint;
+
 -- From here on to the drop of these tables: the numbers of the forks that there are.
 --
 -- Each fork has the names of its parent. No session of that name, or one that is younger by its number and by

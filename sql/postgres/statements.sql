@@ -130,12 +130,12 @@
 --     WHERE o.shard = SHARD(THE_SESSION(session)) AND o.id = THE_SESSION(session))
 --
 -- Keeps the numbers of a page of a list until the transaction ends, but those of the row after it: of its
--- sessions, of those with a parent or a title, of those with labels, and of its users. Statements about lists
--- of owners that are given none are about these.
+-- sessions, of those with a parent, a title or an archive time, of those with labels, and of its users.
+-- Statements about lists of owners that are given none are about these.
 -- macro: KEPT(name, numbers) = set_config('seslite.name', coalesce((numbers)::text, '{}'), true)
 -- macro: KEEP_PAGE(limit) = , kept AS MATERIALIZED (
 --     SELECT KEPT(listed, array_agg(p.id ORDER BY p.place)),
---            KEPT(described, array_agg(p.id ORDER BY p.place) FILTER (WHERE p.details & 3 <> 0)),
+--            KEPT(described, array_agg(p.id ORDER BY p.place) FILTER (WHERE p.details & 11 <> 0)),
 --            KEPT(labelled, array_agg(p.id ORDER BY p.place) FILTER (WHERE p.details & 4 <> 0)),
 --            KEPT(listed_users, array_agg(DISTINCT p.user_id))
 --     FROM page AS p WHERE p.place < limit)
@@ -298,7 +298,7 @@ ON CONFLICT (shard) DO UPDATE SET floor = greatest(f.floor, excluded.floor);
 -- Parents, titles and labels of many sessions, in the given order.
 
 -- name: details_of_owners
-SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title
+SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title, d.archived_us
 FROM THE_OWNERS($1, described) AS o
 CROSS JOIN LATERAL OF_OWNER(session_details, session_id) AS d
 ORDER BY o.place;
@@ -311,10 +311,10 @@ ORDER BY o.place, l.name;
 
 -- name: details_of_session
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title,
-       NULL AS name, NULL AS value, NULL::bigint AS app_id
+       NULL AS name, NULL AS value, NULL::bigint AS app_id, d.archived_us
 FROM seslite.session_details AS d WHERE d.shard = SHARD(THE_SESSION($1)) AND d.session_id = THE_SESSION($1)
 UNION ALL
-SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id
+SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id, NULL
 FROM seslite.session_labels AS l WHERE l.shard = SHARD(THE_SESSION($1)) AND l.session_id = THE_SESSION($1)
 ORDER BY name NULLS FIRST;
 
@@ -917,6 +917,7 @@ FROM (VALUES
     ('version_floor', 'shard:int4 floor:int8'),
     ('session_details', 'shard:int4 session_id:int8 title:text parent_user:text parent_session:text'),
     ('session_details', 'parent_seq:int8 more:text initial_state:text origin:int8'),
+    ('session_details', 'archived_us:int8'),
     ('session_labels', 'shard:int4 session_id:int8 name:text value:text app_id:int8'),
     ('session_leases', 'shard:int4 session_id:int8 token:int8 owner:text taken_us:int8 until_us:int8'),
     ('session_leases', 'next_owner:text next_until_us:int8'),

@@ -27,6 +27,10 @@ UPDATE features SET name = 'usage2' WHERE name = 'usage';
 -- forks, and is none. It stays when a session of the family is deleted or gets another name.
 ALTER TABLE session_details ADD COLUMN origin INTEGER;
 
+-- When the session was archived, by the clock of the store, after 1970. NULL: it is not. (The bit 8 of
+-- sessions.details says that it is.)
+ALTER TABLE session_details ADD COLUMN archived_us INTEGER;
+
 -- From here on to the temporary tables' end: the numbers of the forks that there are.
 --
 -- Each fork has the names of its parent. No session of that name, or one that is younger by its number and by

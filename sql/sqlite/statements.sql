@@ -90,7 +90,7 @@ UPDATE version_floor SET floor = ?1 WHERE id = 1 AND ?2 > 0;
 -- Parents, titles and labels of many sessions, in the given order.
 
 -- name: details_of_owners
-SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title
+SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title, d.archived_us
 FROM temp.seslite_owners(?1) AS o CROSS JOIN session_details AS d ON d.session_id = o.id
 ORDER BY o.rowid;
 
@@ -103,10 +103,12 @@ ORDER BY o.rowid;
 -- names.
 
 -- name: details_of_session
-SELECT session_id, parent_user, parent_session, parent_seq, title, NULL AS name, NULL AS value, NULL AS app_id
+SELECT session_id, parent_user, parent_session, parent_seq, title,
+       NULL AS name, NULL AS value, NULL AS app_id, archived_us
 FROM session_details WHERE session_id = ?1
 UNION ALL
-SELECT session_id, NULL, NULL, NULL, NULL, name, value, app_id FROM session_labels WHERE session_id = ?1;
+SELECT session_id, NULL, NULL, NULL, NULL, name, value, app_id, NULL
+FROM session_labels WHERE session_id = ?1;
 
 -- name: session_find
 SELECT SESSION_COLUMNS(s)

@@ -71,6 +71,7 @@ static void fill(struct side *side)
     assert_ok(ses_title_set_by_key(side->store, &full, "a title", NULL, &error));
     assert_ok(ses_labels_set_by_key(side->store, &full, &label, 1, NULL, &error));
     assert_ok(ses_expiry_set_by_key(side->store, &full, &expires, NULL, &error));
+    assert_ok(ses_archive_set_by_key(side->store, &full, 1, NULL, &error));
     assert_ok(ses_lease_take(side->store, &full, "worker", &hour, &lease, &error));
     side->token = lease.token;
 }
@@ -212,7 +213,7 @@ static void assert_lease(struct side *side)
     assert_ok(ses_append_by_key(side->store, &full, event_text(91), SES_NUL, &held, NULL, &error));
 }
 
-/* Its title, its labels and its expiry. */
+/* Its title, its labels and its expiry; a fork is not in the archive. */
 static void assert_attributes(const struct cells *cells, ses_store *store, const ses_key *key)
 {
     ses_session *session = must_get(store, key);
@@ -220,6 +221,7 @@ static void assert_attributes(const struct cells *cells, ses_store *store, const
     assert_string_equal(ses_session_title(session), "a title");
     assert_string_equal(ses_session_label_value(session, "kind"), "demo");
     assert_int_equal(ses_session_expires_us(session), cells->fixture->now + EXPIRES_IN_US);
+    assert_int_equal(ses_session_archived_us(session) != 0, strcmp(key->session, full.session) == 0);
     ses_session_close(session);
 }
 

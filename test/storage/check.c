@@ -130,7 +130,7 @@ FOLDER_TEST(problems_of_a_sessions_row)
         {"UPDATE sessions SET details = details | 2; UPDATE session_details SET title = printf('%.*c', 1025, 'x')",
          "detail app/user/one 0: the title is empty, too long, or not valid UTF-8"},
         {"UPDATE session_details SET title = 'of nobody'",
-         "detail app/user/one 0: sessions.details is 0, and other tables hold a parent (1), a title (2) or labels (4): 2"},
+         "detail app/user/one 0: sessions.details is 0; other tables have parent (1), title (2), labels (4), archive (8): 2"},
         {"UPDATE sessions SET details = details | 4; INSERT INTO session_labels VALUES (1, '', 'v', 1)",
          "label app/user/one 0: a label breaks the rules of labels, is filed under another app, or is one too many"},
         {"UPDATE sessions SET details = details | 4; INSERT INTO session_labels VALUES (1, 'l', 'v', 2)",
@@ -208,7 +208,7 @@ FOLDER_TEST(an_unknown_detail_is_no_problem)
 
     ses_store *store = must_open(folder->path, NULL);
     must_create(store, &key, NULL);
-    raw_exec(folder->path, "UPDATE sessions SET details = 8");
+    raw_exec(folder->path, "UPDATE sessions SET details = 64");
     assert_no_problems(store);
     ses_close(store);
 }

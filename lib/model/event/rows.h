@@ -23,7 +23,7 @@ struct session_row {
     int64_t changed_us; /* of the commit under way; read back only for lists */
 };
 
-enum session_detail { DETAIL_PARENT = 0x1, DETAIL_TITLE = 0x2, DETAIL_LABELS = 0x4 };
+enum session_detail { DETAIL_PARENT = 0x1, DETAIL_TITLE = 0x2, DETAIL_LABELS = 0x4, DETAIL_ARCHIVED = 0x8 };
 
 /* The part of the version that appends do not change, and a cut does. */
 static inline int64_t ses__row_epoch(const struct session_row *row)

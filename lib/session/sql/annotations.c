@@ -1,4 +1,4 @@
-/* The title and the labels of a session. */
+/* The title and the labels of a session, and its place in the archive. */
 #include "base/error.h"
 #include "session/session.h"
 #include "storage/sql/rows/event.h"
@@ -14,12 +14,12 @@ struct annotation {
     struct annotations annotations; /* after the change; to be freed in any case */
 };
 
-/* The row as one with a title and labels: they are read even if the row says that there are none. */
+/* The row as one with all of them: they are read even if the row says that there are none. */
 static struct session_row with_all_details(const struct session_row *row)
 {
     struct session_row all = *row;
 
-    all.details |= DETAIL_TITLE | DETAIL_LABELS;
+    all.details |= DETAIL_TITLE | DETAIL_LABELS | DETAIL_ARCHIVED;
     return all;
 }
 
@@ -44,6 +44,7 @@ static int find_annotated(struct db *db, struct annotation *own, struct annotati
 static int run_annotation(struct db *db, void *context, ses_error *error)
 {
     struct annotation *own = context;
+    struct annotating change = own->change;
     struct annotated now = {.has_title = false};
     struct annotations before;
 
@@ -52,11 +53,13 @@ static int run_annotation(struct db *db, void *context, ses_error *error)
     if (code == SES_OK) {
         now.has_title = before.title != NULL;
         for (size_t i = 0; i < before.label_count; i++)
-            now.other_labels += !ses__annotating_names(&own->change, ses__span_of(before.labels[i].name));
-        code = ses__details_annotate(db, &own->row, &own->change, &now, error);
+            now.other_labels += !ses__annotating_names(&change, ses__span_of(before.labels[i].name));
+        if (change.archived_us != 0 && before.archived_us != 0) /* it keeps its time */
+            change.archived_us = before.archived_us;
+        code = ses__details_annotate(db, &own->row, &change, &now, error);
     }
     if (code == SES_OK)
-        code = ses__annotations_change(&own->annotations, &before, &own->change, error);
+        code = ses__annotations_change(&own->annotations, &before, &change, error);
     ses__annotations_free(&before);
     return code;
 }
@@ -135,7 +138,40 @@ int ses_labels_set_by_key(ses_store *store, const ses_key *key, const ses_label 
     return set_labels(AT(store, key), labels, count, options, error);
 }
 
+static int set_archived(const struct target *target, int archived, const ses_call_options *options,
+                        ses_error *error)
+{
+    struct session_call call;
+    struct annotation own = {.call = &call, .change = {.sets_archived = true}};
+    int code = ses__call_begin(&call, target, error);
+
+    if (code != SES_OK)
+        return code;
+    code = ses__take_call_options(call.store, options, &own.limits, error);
+    if (archived) {
+        const int64_t now_us = ses__store_now(call.store);
+        own.change.archived_us = now_us > 0 ? now_us : 1;
+    }
+    return ses__call_end(&call, code == SES_OK ? annotate(&own, error) : code);
+}
+
+int ses_archive_set(ses_session *session, int archived, const ses_call_options *options, ses_error *error)
+{
+    return set_archived(ON(session), archived, options, error);
+}
+
+int ses_archive_set_by_key(ses_store *store, const ses_key *key, int archived,
+                           const ses_call_options *options, ses_error *error)
+{
+    return set_archived(AT(store, key), archived, options, error);
+}
+
 /* ------------------------------------------------------------------------------------------- reading */
+
+int64_t ses_session_archived_us(const ses_session *session)
+{
+    return session->snapshot.annotations.archived_us;
+}
 
 const char *ses_session_title(const ses_session *session)
 {

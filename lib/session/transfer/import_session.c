@@ -98,6 +98,7 @@ static int take_session_line(struct imported_session *own, ses_error *error)
                            .created_us = line_number(line, LINE_CREATED),
                            .updated_us = line_number(line, LINE_UPDATED),
                            .expires_us = line_number(line, LINE_EXPIRES),
+                           .archived_us = line_number(line, LINE_ARCHIVED),
                            .version = line_number(line, LINE_VERSION),
                            .last_seq = line->of[LINE_LAST_SEQ].number,
                            .base_seq = line->of[LINE_BASE_SEQ].number,

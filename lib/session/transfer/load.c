@@ -83,6 +83,8 @@ static int take_numbers(struct load_call *call, ses_error *error)
     op->created_us = loaded->created_us ? *loaded->created_us : op->now_us;
     op->updated_us = loaded->updated_us ? *loaded->updated_us : INT64_MIN;
     op->expires_us = loaded->expires_us ? *loaded->expires_us : INT64_MAX;
+    op->annotating.sets_archived = true;
+    op->annotating.archived_us = loaded->archived_us ? *loaded->archived_us : 0;
     op->version = loaded->version ? *loaded->version : -1;
     op->last_seq = loaded->last_seq;
     op->base_seq = loaded->base_seq;
@@ -92,6 +94,9 @@ static int take_numbers(struct load_call *call, ses_error *error)
         (loaded->updated_us && !ses__timestamp_holds(op->updated_us)) ||
         !ses__timestamp_holds_expiry(op->expires_us))
         return ses__error_set(error, SES_INVALID, "a time is outside the years 0 to 9999");
+    if (loaded->archived_us &&
+        (op->annotating.archived_us <= 0 || !ses__timestamp_holds(op->annotating.archived_us)))
+        return ses__error_set(error, SES_INVALID, "the time of the archive is not after 1970");
     if (loaded->version && (op->version < 0 || op->version > MAX_LOADED_VERSION))
         return ses__error_set(error, SES_INVALID, "the version is not from 0 to 2^52");
     if (op->base_seq < 0 || op->base_seq > LAST_NUMBER || op->last_seq < 0 || op->last_seq > LAST_NUMBER ||

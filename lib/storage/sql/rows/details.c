@@ -1,7 +1,8 @@
-/* The optional details of sessions: parent, title, labels. */
+/* The optional details of sessions: parent, title, labels, archive. */
 #include <string.h>
 
 #include "base/error.h"
+#include "model/event/timestamp.h"
 #include "storage/sql/rows/parts.h"
 
 /* -------------------------------------------------------------------------------------------- reading */
@@ -13,11 +14,12 @@ struct details_walk {
     size_t count;
     int64_t bits;                /* of the sessions that are walked */
     int label;                   /* the column of a label's name */
+    int archived;                /* that of the time of the archive */
     size_t next;                 /* the first session after it */
     const struct described *now; /* whose row was read; NULL: none yet */
 };
 
-enum { DETAILS_ROW = DETAIL_PARENT | DETAIL_TITLE };
+enum { DETAILS_ROW = DETAIL_PARENT | DETAIL_TITLE | DETAIL_ARCHIVED };
 
 static int refuse_details(const struct details_walk *walk, int64_t id, const char *what)
 {
@@ -103,7 +105,20 @@ static int keep_title(struct details_walk *walk)
                                                                      : ses__error_nomem(query->error);
 }
 
-static int take_title_and_parent(struct details_walk *walk)
+/* Another program may have taken it out of the archive. */
+static int keep_archived(struct details_walk *walk)
+{
+    struct query *query = walk->query;
+    const bool is_archived = ses__query_type(query, walk->archived) != SQL_NULL;
+    const int64_t archived_us = is_archived ? ses__query_int(query, walk->archived) : 0;
+
+    if (query->code == SES_OK && is_archived && (archived_us <= 0 || !ses__timestamp_holds(archived_us)))
+        return refuse_details(walk, walk->now->row->id, "the time of the archive");
+    walk->now->annotations->archived_us = archived_us;
+    return query->code;
+}
+
+static int take_details(struct details_walk *walk)
 {
     int code = walk_to(walk, ses__query_int(walk->query, 0), "the row of session_details");
 
@@ -111,6 +126,8 @@ static int take_title_and_parent(struct details_walk *walk)
         code = keep_parent(walk);
     if (code == SES_OK && (wanted_of(walk->now, DETAILS_ROW) & DETAIL_TITLE))
         code = keep_title(walk);
+    if (code == SES_OK && (wanted_of(walk->now, DETAILS_ROW) & DETAIL_ARCHIVED))
+        code = keep_archived(walk);
     return code;
 }
 
@@ -200,8 +217,11 @@ static bool is_wanted(const struct described_list *list, int64_t bits)
 
 int ses__details_take(struct details_asked *asked, const struct described_list *list)
 {
-    struct details_walk rows = {
-        .query = &asked->details, .sessions = list->sessions, .count = list->count, .bits = DETAILS_ROW};
+    struct details_walk rows = {.query = &asked->details,
+                                .sessions = list->sessions,
+                                .count = list->count,
+                                .bits = DETAILS_ROW,
+                                .archived = 5};
     struct details_walk labels = {.query = &asked->labels,
                                   .sessions = list->sessions,
                                   .count = list->count,
@@ -212,7 +232,7 @@ int ses__details_take(struct details_asked *asked, const struct described_list *
     for (size_t i = 0; i < list->count; i++)
         forget_details(&list->sessions[i]);
     if (asked->has_details && is_wanted(list, DETAILS_ROW))
-        code = take_rows(&rows, take_title_and_parent);
+        code = take_rows(&rows, take_details);
     if (code == SES_OK && asked->has_labels && is_wanted(list, DETAIL_LABELS))
         code = take_rows(&labels, take_label);
     return code;
@@ -220,7 +240,7 @@ int ses__details_take(struct details_asked *asked, const struct described_list *
 
 /* ------------------------------------------------------------------------------------- of one session */
 
-enum { ALL_DETAILS = DETAILS_ROW | DETAIL_LABELS, TITLE_COLUMN = 4, LABEL_COLUMN = 5 };
+enum { ALL_DETAILS = DETAILS_ROW | DETAIL_LABELS, TITLE_COLUMN = 4, LABEL_COLUMN = 5, ARCHIVED_COLUMN = 8 };
 
 void ses__details_of_ask(struct details_of *asked, struct db *db, const struct described *session,
                          ses_error *error)
@@ -236,7 +256,8 @@ void ses__details_of_ask(struct details_of *asked, struct db *db, const struct d
 int ses__details_of_take(struct details_of *asked, const struct described *session)
 {
     struct query *query = &asked->query;
-    struct details_walk row = {.query = query, .sessions = session, .count = 1, .bits = DETAILS_ROW};
+    struct details_walk row = {
+        .query = query, .sessions = session, .count = 1, .bits = DETAILS_ROW, .archived = ARCHIVED_COLUMN};
     struct details_walk labels = {
         .query = query, .sessions = session, .count = 1, .bits = DETAIL_LABELS, .label = LABEL_COLUMN};
 
@@ -246,7 +267,7 @@ int ses__details_of_take(struct details_of *asked, const struct described *sessi
     while (ses__query_row(query)) {
         const bool is_label = ses__query_type(query, LABEL_COLUMN) != SQL_NULL;
         if (wanted_of(session, is_label ? DETAIL_LABELS : DETAILS_ROW))
-            ses__query_keep(query, is_label ? take_label(&labels) : take_title_and_parent(&row));
+            ses__query_keep(query, is_label ? take_label(&labels) : take_details(&row));
     }
     pass_others(&row);
     return ses__query_end(query);
@@ -281,6 +302,11 @@ int ses__details_annotate(struct db *db, struct session_row *row, const struct a
     }
     int64_t bits = row->details & ~(int64_t)(DETAIL_TITLE | DETAIL_LABELS);
     bits |= (has_title ? DETAIL_TITLE : 0) | (labels > 0 ? DETAIL_LABELS : 0);
+    if (code == SES_OK && change->sets_archived && (change->archived_us != 0 || (bits & DETAIL_ARCHIVED)))
+        code = ses__query_do(db, STATEMENT_ARCHIVED_SET, error,
+                             VALUES(OWNER(row->id), INT_IF(change->archived_us != 0, change->archived_us)));
+    if (change->sets_archived)
+        bits = change->archived_us != 0 ? bits | DETAIL_ARCHIVED : bits & ~(int64_t)DETAIL_ARCHIVED;
     if (code != SES_OK || row->details == bits)
         return code;
     row->details = bits;

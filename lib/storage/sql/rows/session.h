@@ -63,7 +63,7 @@ struct details_asked {
     bool has_labels;
     struct owner_list described;
     struct owner_list labelled;
-    struct query details; /* parents and titles */
+    struct query details; /* parents, titles, archive */
     struct query labels;
 };
 SESLITE_PRIVATE void ses__details_ask(struct details_asked *asked, struct db *db,
@@ -74,7 +74,7 @@ struct annotated {
     bool has_title;
     size_t other_labels; /* that the change does not name */
 };
-/* Sets or removes title and labels. The row is brought up to date. LIMIT. */
+/* Sets or removes title, labels and archive. The row is brought up to date. LIMIT. */
 SESLITE_PRIVATE int ses__details_annotate(struct db *db, struct session_row *row,
                                           const struct annotating *change, const struct annotated *now,
                                           ses_error *error);

@@ -36,6 +36,8 @@ static const char *compare_annotations(const struct load_op *op, const struct sn
 
     if (own->row.expires_us != op->expires_us)
         return "expiry";
+    if (own->annotations.archived_us != op->annotating.archived_us)
+        return "archive";
     if (!same_text(own->annotations.title, op->annotating.title))
         return "title";
     for (size_t i = 0; i < op->annotating.label_count && same; i++)

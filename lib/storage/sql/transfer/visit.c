@@ -95,10 +95,10 @@ static int visit_whole_session(struct visit_run *run, const ses_key *key, const 
     int code = SES_OK;
 
     if (run->surveys) { /* looks for parts of the session that readers of a lower format would leave out */
-        if (row->base_seq > 0 && run->format < VISIT_FORMAT_BASE_ARTIFACTS)
+        if (row->base_seq > 0 && run->format < VISIT_FORMAT_SECOND)
             code = ses__base_visit_artifacts(run->db, row, note_base_artifact, &has, error);
-        if (has)
-            run->format = VISIT_FORMAT_BASE_ARTIFACTS;
+        if (has || (row->details & DETAIL_ARCHIVED))
+            run->format = VISIT_FORMAT_SECOND;
         return code;
     }
     code = read_visited_details(run, row, &session, error);

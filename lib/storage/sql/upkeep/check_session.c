@@ -103,6 +103,13 @@ static int check_details(struct check *check, struct checked_session *session)
             ses__check_found(check, SES_PROBLEM_DETAIL, 0, "session_details.more is not a JSON object");
         if (ses__query_type(&query, 5) != SQL_NULL && ses__query_int(&query, 5) <= 0)
             ses__check_found(check, SES_PROBLEM_PARENT, 0, "session_details.origin is not a positive number");
+        if (ses__query_type(&query, 6) != SQL_NULL) {
+            const int64_t archived_us = ses__query_int(&query, 6);
+            session->bits |= DETAIL_ARCHIVED;
+            if (archived_us <= 0 || !ses__timestamp_holds(archived_us))
+                ses__check_found(check, SES_PROBLEM_DETAIL, 0,
+                                 "session_details.archived_us is no time after 1970");
+        }
     }
     return ses__check_settle(check, ses__query_end(&query), SES_PROBLEM_DETAIL);
 }
@@ -131,7 +138,7 @@ static int check_own_labels(struct check *check, struct checked_session *session
 /* ---------------------------------------------------------------------------------------------- sessions */
 
 /* A later version may know more bits, which this one cannot check. */
-enum { KNOWN_DETAILS = DETAIL_PARENT | DETAIL_TITLE | DETAIL_LABELS };
+enum { KNOWN_DETAILS = DETAIL_PARENT | DETAIL_TITLE | DETAIL_LABELS | DETAIL_ARCHIVED };
 
 /* Where numbers are out of bounds, the rest would only repeat it. */
 static int check_session(struct check *check, struct checked_session *session)
@@ -152,7 +159,7 @@ static int check_session(struct check *check, struct checked_session *session)
     if (code == SES_OK && session->bits != (row->details & KNOWN_DETAILS))
         ses__check_found(
             check, SES_PROBLEM_DETAIL, 0,
-            "sessions.details is %lld, and other tables hold a parent (1), a title (2) or labels (4): %lld",
+            "sessions.details is %lld; other tables have parent (1), title (2), labels (4), archive (8): %lld",
             (long long)row->details, (long long)session->bits);
     if (code == SES_OK)
         code = ses__check_settle(check, ses__lease_find(check->db, row->id, &lease, &check->error),
