@@ -71,3 +71,23 @@ func (s *Session) SetExpiry(ctx context.Context, expires time.Time) error {
 func (s *Store) SetExpiry(ctx context.Context, key Key, expires time.Time) error {
 	return target{store: s, key: key}.setExpiry(ctx, expires)
 }
+
+func (t target) setArchived(ctx context.Context, archived bool) error {
+	_, err := t.do(ctx, func(c *call) C.int {
+		if c.session != nil {
+			return C.ses_archive_set(c.session, C.int(flag(archived, 1)), c.options(), &c.err)
+		}
+		return C.ses_archive_set_by_key(c.store, c.name, C.int(flag(archived, 1)), c.options(), &c.err)
+	})
+	return err
+}
+
+// SetArchived puts the session into the archive, or takes it out of there. It keeps the time of the first time.
+func (s *Session) SetArchived(ctx context.Context, archived bool) error {
+	return s.target().setArchived(ctx, archived)
+}
+
+// SetArchived puts a session into the archive, or takes it out of there.
+func (s *Store) SetArchived(ctx context.Context, key Key, archived bool) error {
+	return target{store: s, key: key}.setArchived(ctx, archived)
+}

@@ -44,18 +44,19 @@ type Preview struct {
 
 // A Summary is a session of a list: all but its events.
 type Summary struct {
-	Key     Key
-	Version int64
-	Stored  int64 // the number of stored events
-	LastSeq int64 // the number of the last event; 0 before the first
-	Created time.Time
-	Updated time.Time
-	Changed time.Time // when it was last written to, by the store's clock
-	Expires time.Time // zero: never
-	Title   string
-	Labels  map[string]string
-	State   json.RawMessage // the merged state; nil with NoState
-	Preview *Preview        // nil unless ListOptions.Preview is set
+	Key      Key
+	Version  int64
+	Stored   int64 // the number of stored events
+	LastSeq  int64 // the number of the last event; 0 before the first
+	Created  time.Time
+	Updated  time.Time
+	Changed  time.Time // when it was last written to, by the store's clock
+	Expires  time.Time // zero: never
+	Archived time.Time // zero: it is not
+	Title    string
+	Labels   map[string]string
+	State    json.RawMessage // the merged state; nil with NoState
+	Preview  *Preview        // nil unless ListOptions.Preview is set
 }
 
 // A Page is a part of a list. Its token leads to the next one; "": it is the last.
@@ -78,6 +79,13 @@ func (c *call) listOptions(o *ListOptions) *C.ses_list_options {
 	})
 }
 
+func archivedOf(p *C.ses_session) time.Time {
+	if us := C.ses_session_archived_us(p); us != 0 {
+		return timeOf(us)
+	}
+	return time.Time{}
+}
+
 func previewOf(p *C.ses_preview) *Preview {
 	if p == nil {
 		return nil
@@ -94,15 +102,16 @@ func previewOf(p *C.ses_preview) *Preview {
 // summary copies a session of a page.
 func (c *call) summary(p *C.ses_session, withState bool) (Summary, C.int) {
 	made := Summary{
-		Key:     Key{C.GoString(C.ses_session_app(p)), C.GoString(C.ses_session_user(p)), C.GoString(C.ses_session_id(p))},
-		Version: int64(C.ses_session_version(p)),
-		Stored:  int64(C.ses_session_stored(p)),
-		LastSeq: int64(C.ses_session_last_seq(p)),
-		Created: timeOf(C.ses_session_created_us(p)),
-		Updated: timeOf(C.ses_session_updated_us(p)),
-		Expires: timeOf(C.ses_session_expires_us(p)),
-		Title:   C.GoString(C.ses_session_title(p)),
-		Labels:  labelsOf(p),
+		Key:      Key{C.GoString(C.ses_session_app(p)), C.GoString(C.ses_session_user(p)), C.GoString(C.ses_session_id(p))},
+		Version:  int64(C.ses_session_version(p)),
+		Stored:   int64(C.ses_session_stored(p)),
+		LastSeq:  int64(C.ses_session_last_seq(p)),
+		Created:  timeOf(C.ses_session_created_us(p)),
+		Updated:  timeOf(C.ses_session_updated_us(p)),
+		Expires:  timeOf(C.ses_session_expires_us(p)),
+		Title:    C.GoString(C.ses_session_title(p)),
+		Archived: archivedOf(p),
+		Labels:   labelsOf(p),
 	}
 	if !withState {
 		return made, C.SES_OK

@@ -30,7 +30,8 @@ type Loaded struct {
 	Updated      time.Time
 	Expires      time.Time
 	Version      *int64
-	LastSeq      int64 // the last number that was ever given; 0: the last event's
+	LastSeq      int64     // the last number that was ever given; 0: the last event's
+	Archived     time.Time // after 1970
 	Title        string
 	Labels       map[string]string
 	Parent       *Key // of a fork; its App may be empty
@@ -89,16 +90,17 @@ func (c *call) loadOptions(o *LoadOptions) *C.ses_load_options {
 
 func (c *call) loaded(l *Loaded) *C.ses_loaded {
 	made := &C.ses_loaded{
-		size:       C.sizeof_ses_loaded,
-		created_us: c.time(l.Created),
-		updated_us: c.time(l.Updated),
-		expires_us: c.time(l.Expires),
-		last_seq:   C.int64_t(l.LastSeq),
-		title:      c.optional(l.Title),
-		parent_seq: C.int64_t(l.ParentSeq),
-		base_seq:   C.int64_t(l.BaseSeq),
-		base_count: C.size_t(len(l.Base)),
-		origin:     C.int64_t(l.Origin),
+		size:        C.sizeof_ses_loaded,
+		created_us:  c.time(l.Created),
+		updated_us:  c.time(l.Updated),
+		expires_us:  c.time(l.Expires),
+		last_seq:    C.int64_t(l.LastSeq),
+		title:       c.optional(l.Title),
+		parent_seq:  C.int64_t(l.ParentSeq),
+		base_seq:    C.int64_t(l.BaseSeq),
+		base_count:  C.size_t(len(l.Base)),
+		origin:      C.int64_t(l.Origin),
+		archived_us: c.time(l.Archived),
 	}
 	made.initial_state, made.initial_state_len = c.bytes(l.InitialState)
 	made.state, made.state_len = c.bytes(l.State)

@@ -154,6 +154,12 @@ func (s *Session) Expires() time.Time {
 	return s.moment(func(p *C.ses_session) C.int64_t { return C.ses_session_expires_us(p) })
 }
 
+// Archived returns when the session was archived; zero: it is not.
+func (s *Session) Archived() (archived time.Time) {
+	s.read(func(p *C.ses_session) { archived = archivedOf(p) })
+	return archived
+}
+
 // Parent returns the session that this one was forked from, and the number of the last event that was taken from there.
 func (s *Session) Parent() (key Key, seq int64, forked bool) {
 	s.read(func(p *C.ses_session) {

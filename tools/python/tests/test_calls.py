@@ -90,6 +90,14 @@ def test_a_session_tells_what_it_is(store, session):
     store.set_title(made.key, None), store.set_labels(made.key, {"b": None}), store.set_expiry(made.key, FAR)
     made.refresh()
     assert (made.title, made.labels, made.expires_us) == (None, {"c": "ü"}, FAR)
+    made.set_archived()
+    since = made.archived_us
+    store.set_archived(made.key), made.refresh()
+    assert since is not None and made.archived_us == since
+    store.set_archived(made.key, False), made.refresh()
+    assert made.archived_us is None
+    store.load(Key("app", "user", "put away"), archived_us=9)
+    assert store.get(Key("app", "user", "put away")).archived_us == 9
     assert "at version 0" in repr(session)
 
 

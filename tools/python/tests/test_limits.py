@@ -100,7 +100,7 @@ def test_every_call_has_the_limits(store, session, traces, tmp_path):
         lambda: store.delete_user("app", "user"), lambda: store.space(),
         lambda: store.delete_app("app"), lambda: session.set_title("T"), lambda: store.set_title(KEY, "T"),
         lambda: session.set_labels({"a": "1"}), lambda: store.set_labels(KEY, {"a": "1"}), lambda: session.set_expiry(FAR),
-        lambda: store.set_expiry(KEY, FAR), lambda: session.rewind(Point.seq(0)), lambda: store.rewind(KEY, Point.seq(0)),
+        lambda: session.set_archived(), lambda: store.set_archived(KEY), lambda: store.set_expiry(KEY, FAR), lambda: session.rewind(Point.seq(0)), lambda: store.rewind(KEY, Point.seq(0)),
         lambda: session.redo(), lambda: store.redo(KEY), lambda: session.cut(Point.seq(0)), lambda: store.cut(KEY, Point.seq(0)),
         lambda: session.pop(Point.seq(0)), lambda: store.pop(KEY, Point.seq(0)), lambda: session.fork(other),
         lambda: store.fork(KEY, other), lambda: session.prune(keep=0), lambda: store.prune(KEY, keep=0),

@@ -190,3 +190,7 @@ class History:
     def set_expiry(self, key: KeyLike, expires_us: int | None) -> None:
         """Sets the time after which expire() may delete the session, or None for never."""
         _calls.expiry_set(self._by_key(key), lib.ses_expiry_set_by_key, expires_us)
+
+    def set_archived(self, key: KeyLike, archived: bool = True) -> None:
+        """Puts a session into the archive, or takes it out of there."""
+        self._by_key(key)(lib.ses_archive_set_by_key, archived, _ffi.plain())

@@ -131,6 +131,11 @@ class Session(OfSession, _ffi.Handle):
         return None if time == 2**63 - 1 else time
 
     @property
+    def archived_us(self) -> int | None:
+        """When the session was archived, or None if it is not."""
+        return self._look(lib.ses_session_archived_us) or None
+
+    @property
     def base_seq(self) -> int:
         """The number of the last event that was pruned."""
         return self._look(lib.ses_session_base_seq)
@@ -467,6 +472,10 @@ class Session(OfSession, _ffi.Handle):
     def set_expiry(self, expires_us: int | None) -> None:
         """Sets the time after which expire() may delete the session, or None for never."""
         _calls.expiry_set(self._run, lib.ses_expiry_set, expires_us)
+
+    def set_archived(self, archived: bool = True) -> None:
+        """Puts the session into the archive, or takes it out of there. It keeps the time of the first time."""
+        self._run(lib.ses_archive_set, archived, _ffi.plain())
 
     def _about(self) -> str:
         return f" {tuple(self.key)!r} at version {self.version}"

@@ -145,6 +145,7 @@ class Transfer:
         base_seq: int = 0,
         base: Iterable[BaseValue] = (),
         origin: int = 0,
+        archived_us: int | None = None,
         update: bool = False,
         follow: bool = False,
         replace: bool = False,
@@ -154,8 +155,8 @@ class Transfer:
         """Stores a session as it was, in one transaction. Events are asked for one by one.
 
         `update`: if a session of that name exists and is the beginning of it, it gets the events that it
-        lacks. With `follow` its title, labels and expiry time become those that are given, too. `origin` is a
-        number that the session has in common with its forks.
+        lacks. With `follow` its title, labels, archive and expiry time become those that are given, too.
+        `origin` is a number that the session has in common with its forks.
         """
         keep: list[Any] = []
         loaded = _ffi.struct(
@@ -168,6 +169,7 @@ class Transfer:
             title=_ffi.c_text(title, "the title", keep),
             base_seq=base_seq,
             origin=origin,
+            archived_us=_ffi.int64(archived_us, keep),
         )
         loaded.initial_state, loaded.initial_state_len = _ffi.json_member(
             initial_state, "the initial state", keep

@@ -613,6 +613,7 @@ pub struct ses_loaded {
     >,
     pub next_context: *mut ::core::ffi::c_void,
     pub origin: i64,
+    pub archived_us: *const i64,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1913,7 +1914,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_loaded"][::core::mem::size_of::<ses_loaded>() - 168usize];
+    ["Size of ses_loaded"][::core::mem::size_of::<ses_loaded>() - 176usize];
     ["Alignment of ses_loaded"][::core::mem::align_of::<ses_loaded>() - 8usize];
     ["Offset of field: ses_loaded::size"][::core::mem::offset_of!(ses_loaded, size) - 0usize];
     ["Offset of field: ses_loaded::initial_state"]
@@ -1949,6 +1950,8 @@ const _: () = {
     ["Offset of field: ses_loaded::next_context"]
         [::core::mem::offset_of!(ses_loaded, next_context) - 152usize];
     ["Offset of field: ses_loaded::origin"][::core::mem::offset_of!(ses_loaded, origin) - 160usize];
+    ["Offset of field: ses_loaded::archived_us"]
+        [::core::mem::offset_of!(ses_loaded, archived_us) - 168usize];
 };
 pub const SES_LOAD_UPDATE: ses_load_flags = 1;
 pub const SES_LOAD_REPLACE: ses_load_flags = 2;
@@ -3070,6 +3073,20 @@ extern "C" {
         options: *const ses_call_options,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
+    pub fn ses_archive_set(
+        session: *mut ses_session,
+        archived: ::core::ffi::c_int,
+        options: *const ses_call_options,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_archive_set_by_key(
+        store: *mut ses_store,
+        key: *const ses_key,
+        archived: ::core::ffi::c_int,
+        options: *const ses_call_options,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_session_archived_us(session: *const ses_session) -> i64;
     pub fn ses_session_title(session: *const ses_session) -> *const ::core::ffi::c_char;
     pub fn ses_session_label_count(session: *const ses_session) -> usize;
     pub fn ses_session_label(session: *const ses_session, index: usize) -> *const ses_label;

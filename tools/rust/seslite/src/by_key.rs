@@ -37,6 +37,13 @@ impl Store {
         let time = optional_ref(&expires_us);
         done(|error| unsafe { sys::ses_expiry_set_by_key(self.raw(), &key.raw(), time, &options, error) })
     }
+    /// See [`Session::set_archived`].
+    pub fn set_archived(&self, key: Key<'_>, archived: bool) -> Result<()> {
+        let (key, options) = (key.to_c()?, self.limits.call_options());
+        done(|error| unsafe {
+            sys::ses_archive_set_by_key(self.raw(), &key.raw(), archived.into(), &options, error)
+        })
+    }
     /// See [`Session::state_as_of`].
     pub fn state_as_of(&self, key: Key<'_>, point: Point<'_>, shared: bool) -> Result<Json> {
         let (key, point) = (key.to_c()?, point.to_c()?);

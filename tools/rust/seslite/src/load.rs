@@ -51,6 +51,8 @@ pub struct Loaded<'a> {
     /// A random number that it has in common with the sessions that it was forked from, and with their forks,
     /// for [`RedactOptions::forks`](crate::RedactOptions::forks); 0: none.
     pub origin: i64,
+    /// When it was archived; `None`: it is not.
+    pub archived_us: Option<i64>,
 }
 
 /// How to handle a session if a different one with its name exists.
@@ -245,6 +247,7 @@ impl Store {
         raw.base = if base.is_empty() { ptr::null() } else { base.as_ptr() };
         raw.base_count = base.len();
         raw.origin = loaded.origin;
+        raw.archived_us = optional_ref(&loaded.archived_us);
         raw.next = Some(next_of::<F>);
         raw.next_context = source.context();
         let options = options.raw(&self.limits);

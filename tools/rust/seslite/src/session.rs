@@ -72,6 +72,11 @@ impl SessionView {
         let time = unsafe { sys::ses_session_expires_us(self.raw()) };
         (time != i64::MAX).then_some(time)
     }
+    /// When it was archived.
+    pub fn archived_us(&self) -> Option<i64> {
+        let time = unsafe { sys::ses_session_archived_us(self.raw()) };
+        (time != 0).then_some(time)
+    }
     /// The number of the last pruned event, or 0.
     pub fn base_seq(&self) -> i64 {
         unsafe { sys::ses_session_base_seq(self.raw()) }
@@ -261,6 +266,11 @@ impl Session {
         let time = optional_ref(&expires_us);
         let options = self.limits.call_options();
         done(|error| unsafe { sys::ses_expiry_set(self.raw(), time, &options, error) })
+    }
+    /// Puts the session into the archive, or takes it out of there. It keeps the time of the first time.
+    pub fn set_archived(&mut self, archived: bool) -> Result<()> {
+        let options = self.limits.call_options();
+        done(|error| unsafe { sys::ses_archive_set(self.raw(), archived.into(), &options, error) })
     }
 
     /// The session's own state as it was at a point. `shared`: with the `app:` and `user:` keys that this

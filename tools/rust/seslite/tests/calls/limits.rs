@@ -47,6 +47,7 @@ fn end_the_calls_of_a_store(store: &Store, folder: &std::path::Path) {
     ended(store.set_title(KEY, Some("t")));
     ended(store.set_labels(KEY, &[("l", Some("v"))]));
     ended(store.set_expiry(KEY, None));
+    ended(store.set_archived(KEY, true));
     ended(store.state_as_of(KEY, point, false));
     ended(store.initial_state(KEY));
     ended(store.rewind(KEY, point, &RewindOptions::new()));

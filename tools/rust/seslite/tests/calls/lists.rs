@@ -103,6 +103,25 @@ fn previews() {
 }
 
 #[test]
+fn the_archive() {
+    let f = fixture();
+    let mut session = f.store.create(KEY, None).unwrap();
+    assert_eq!(session.archived_us(), None);
+    session.set_archived(true).unwrap();
+    let since = session.archived_us();
+    f.store.set_archived(KEY, true).unwrap();
+    session.refresh().unwrap();
+    assert!(since.is_some() && session.archived_us() == since);
+    f.store.set_archived(KEY, false).unwrap();
+    session.refresh().unwrap();
+    assert_eq!(session.archived_us(), None);
+    let other = Key::new("app", "alice", "put away");
+    let loaded = Loaded { archived_us: Some(9), ..Loaded::default() };
+    f.store.load(other, &loaded, || Ok(None), LoadOptions::default()).unwrap();
+    assert_eq!(f.store.get(other).unwrap().archived_us(), Some(9));
+}
+
+#[test]
 fn titles_labels_expiry() {
     let f = fixture();
     let mut session = f.store.create(KEY, None).unwrap();
