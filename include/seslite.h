@@ -1074,7 +1074,15 @@ typedef enum ses_list_flags {
     SES_LIST_PREVIEW = 0x2   /* with what ses_page_preview shows of each session */
 } ses_list_flags;
 
-/* Selects the sessions that match every member that is set. A NULL member matches all sessions. */
+/* Whether sessions that are in the archive match a filter. */
+typedef enum ses_archived {
+    SES_ARCHIVED_ANY = 0, /* those in the archive and the others */
+    SES_ARCHIVED_NO = 1,  /* only those that are not in the archive */
+    SES_ARCHIVED_ONLY = 2 /* only those in the archive */
+} ses_archived;
+
+/* Selects the sessions that match every member that is set. A member that is NULL, or 0, matches all
+ * sessions. */
 typedef struct ses_filter {
     size_t size;
     const char *label;                /* the session has this label ... */
@@ -1085,6 +1093,7 @@ typedef struct ses_filter {
     const int64_t *changed_since_us;  /* its last write, by the store's clock, was at this time or later */
     const int64_t *changed_before_us; /* its last write was earlier than this; see ses_list */
     const char *without_label;        /* it has no label with this name */
+    int archived;                     /* SES_ARCHIVED_*; MISUSE for other numbers */
 } ses_filter;
 
 typedef struct ses_list_options {
@@ -1332,10 +1341,10 @@ SES_API int ses_labels_set_by_key(ses_store *store, const ses_key *key, const se
                                   const ses_call_options *options, ses_error *error);
 
 /*
- * These calls put a session into the archive, or take it out of there if `archived` is 0. A program can leave
- * out of its lists what is archived; nothing else is different about it, and appends leave it there. The
- * session has the time at which it was archived, by the store's clock, and keeps it when it is archived
- * again. Like a title, it is no part of the log. A fork starts outside of the archive.
+ * These calls put a session into the archive, or take it out of there if `archived` is 0. A filter can leave
+ * archived sessions out (SES_ARCHIVED_NO). Nothing else is different about them, and appends leave them
+ * there. The session has the time at which it was archived, by the store's clock, and keeps it when it is
+ * archived again. Like a title, it is no part of the log. A fork starts outside of the archive.
  *
  * Codes: those of a write, INVALID, NOTFOUND.
  */

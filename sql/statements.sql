@@ -217,7 +217,7 @@ WHERE user_id = $1 AND active_30s BETWEEN $3 AND $4 LIMIT $2;
 SELECT count(*) FROM sessions AS c INDEXED BY sessions_by_activity
 WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
   AND ((c.active_30s > $11 AND c.active_30s < $12) OR (c.updated_us >= $3 AND c.updated_us < $4))
-  AND PASSES(c, $15, $16, $17);
+  AND PASSES(c, $15, $16, $17, $18);
 
 -- name: app_state_remove
 DELETE FROM app_state WHERE shard = SHARD(THE_APP($1)) AND app_id = THE_APP($1) AND key = $2;
@@ -753,7 +753,7 @@ ON CONFLICT (shard, session_id, quarter, model) DO UPDATE SET
 
 -- Sessions with events, of the owner $1, with how far their use of tokens has come: at most $2, which were
 -- updated at $3 or later and before $4, have the label $5 (if it is not NULL) with a value from $6 to $7, a
--- number above $8, and a name from $10 to before $11 (if it is not NULL). $12 to $14 are those of PASSES.
+-- number above $8, and a name from $10 to before $11 (if it is not NULL). $12 to $15 are those of PASSES.
 -- Names of users and apps are given if $9 is not 0.
 
 -- name: usage_any

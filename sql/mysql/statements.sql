@@ -123,9 +123,11 @@
 --     SELECT 1 FROM seslite_session_labels AS l WHERE l.session_id = row.id AND l.name = $5
 --     AND l.value BETWEEN $6 AND $7)))
 -- macro: HAS_NAME(row) = ($13 IS NULL OR (row.name >= $13 AND row.name < $14))
--- And, unless `since` is NULL, the times of the last write, and no label of a name (unless that is NULL):
--- macro: PASSES(row, since, before, without) = (since IS NULL OR (row.changed_us >= since
---     AND row.changed_us < before AND (without IS NULL OR (row.details & 4) = 0 OR NOT EXISTS (
+-- And, unless `since` is NULL, the times of the last write, no label of a name (unless that is NULL), and
+-- a shelf that is not in a set of shelves, each of which is a bit of it (see list_filter):
+-- macro: PASSES(row, since, before, without, shelves) = (since IS NULL OR (row.changed_us >= since
+--     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 7) & 1) = 0
+--     AND (without IS NULL OR (row.details & 4) = 0 OR NOT EXISTS (
 --     SELECT 1 FROM seslite_session_labels AS l WHERE l.session_id = row.id AND l.name = without))))
 --
 -- A server sorts all that it has found before it takes the first few. So a list by time looks first for the
@@ -167,7 +169,7 @@
 -- macro: USAGE_FILTER(row) = row.id > $8 AND row.event_count > 0 AND row.updated_us >= $3
 --     AND row.updated_us < $4
 --     AND ($10 IS NULL OR (row.name >= $10 AND row.name < $11)) AND HAS_LABEL(row)
---     AND PASSES(row, $12, $13, $14)
+--     AND PASSES(row, $12, $13, $14, $15)
 --
 -- The sums of calls in a row:
 -- macro: OLD(column) = column
@@ -373,7 +375,7 @@ FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_se
         AND c.active_30s <= $12
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
@@ -386,7 +388,7 @@ FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_se
         AND c.active_30s <= coalesce(@ses_last, $12)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
@@ -400,7 +402,7 @@ FROM (SELECT c.id FROM seslite_sessions AS c
         AND c.id > greatest($8, coalesce(@ses_begin, 0))
         AND ($9 IS NULL OR true) AND ($10 IS NULL OR true)
         AND c.updated_us >= $3 AND c.updated_us < $4
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
@@ -411,7 +413,7 @@ FROM (SELECT c.id, c.changed_us, c.name, c.user_id FROM seslite_sessions AS c
       WHERE c.app_id = THE_APP($1)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.changed_us < $8 OR (c.changed_us = $8 AND (c.name, c.user_id) > ($9, $10)))
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
@@ -424,7 +426,7 @@ FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_se
         AND c.active_30s <= $12
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
-        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
@@ -437,7 +439,7 @@ FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_se
         AND c.active_30s <= coalesce(@ses_last, $12)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
-        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
@@ -451,7 +453,7 @@ FROM (SELECT c.id FROM seslite_sessions AS c
         AND c.id > greatest($8, coalesce(@ses_begin, 0))
         AND ($9 IS NULL OR true) AND ($10 IS NULL OR true)
         AND c.updated_us >= $3 AND c.updated_us < $4
-        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
@@ -463,29 +465,29 @@ FROM (SELECT c.id, c.changed_us, c.name, c.user_id FROM seslite_sessions AS c
         AND ($11 IS NULL OR true) AND ($12 IS NULL OR true)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.changed_us < $8 OR (c.changed_us = $8 AND (c.name, c.user_id) > ($9, $10)))
-        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
 
--- The same lists among sessions that an index found: $18 is -1 for the newest first, 1 for the oldest first,
--- 0 for the order of creation, and multiplies $8. $12: by their last writes. $19 is the user, if it is not
+-- The same lists among sessions that an index found: $19 is -1 for the newest first, 1 for the oldest first,
+-- 0 for the order of creation, and multiplies $8. $12: by their last writes. $20 is the user, if it is not
 -- NULL. $11: they must have labels.
 
 -- name: list_among
 SELECT SESSION_COLUMNS(c), c.name, u.name AS user_name, u.app_id AS users_app_id, c.changed_us
 FROM LIST_OF($1) AS o STRAIGHT_JOIN seslite_sessions AS c ON c.id = o.id
     STRAIGHT_JOIN seslite_users AS u ON u.id = c.user_id
-WHERE ($19 IS NULL OR c.user_id = $19) AND c.updated_us >= $3 AND c.updated_us < $4
-  AND CASE $18 WHEN 0 THEN c.id > $8
-      ELSE $18 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END > $8
-           OR ($18 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END = $8
+WHERE ($20 IS NULL OR c.user_id = $20) AND c.updated_us >= $3 AND c.updated_us < $4
+  AND CASE $19 WHEN 0 THEN c.id > $8
+      ELSE $19 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END > $8
+           OR ($19 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END = $8
                AND (c.name, c.user_id) > ($9, $10)) END
   AND HAS_NAME(c)
   AND ($11 = 0 OR (c.details & 4) <> 0)
-  AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
-ORDER BY $18 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END, CASE $18 WHEN 0 THEN c.id END,
-    CASE $18 WHEN 0 THEN '' ELSE c.name END, c.user_id
+  AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+ORDER BY $19 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END, CASE $19 WHEN 0 THEN c.id END,
+    CASE $19 WHEN 0 THEN '' ELSE c.name END, c.user_id
 LIMIT $2;
 
 -- As ids_labelled, those with a name from $3 to before $4.
@@ -499,13 +501,13 @@ SELECT id FROM seslite_sessions WHERE user_id = $1 AND name >= $3 AND name < $4 
 SELECT count(*) FROM seslite_sessions AS c
 WHERE c.user_id = $1 AND c.name >= $13 AND c.name < $14
   AND ($8 = 0 OR (c.updated_us >= $3 AND c.updated_us < $4))
-  AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17);
+  AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18);
 
 -- name: count_labelled
 SELECT count(*)
 FROM seslite_session_labels AS l JOIN seslite_sessions AS c ON c.id = l.session_id
 WHERE l.app_id = $1 AND l.name = $5 AND l.value BETWEEN $6 AND $7 AND (c.details & 4) <> 0
-  AND c.updated_us >= $3 AND c.updated_us < $4 AND PASSES(c, $15, $16, $17);
+  AND c.updated_us >= $3 AND c.updated_us < $4 AND PASSES(c, $15, $16, $17, $18);
 
 -- name: app_state_set
 INSERT INTO seslite_app_state (app_id, `key`, value, session_id, seq)

@@ -162,10 +162,12 @@
 --       AND l.value BETWEEN $6 AND coalesce($7, repeat(chr(1114111), 129)) OFFSET 0)))
 -- macro: HAS_NAME(row) = ($13::text IS NULL
 --     OR (row.name >= $13 AND row.name < coalesce($14, $13 || repeat(chr(1114111), 129))))
--- And, unless `since` is NULL, the times of the last write, and no label of a name (unless that is NULL).
+-- And, unless `since` is NULL, the times of the last write, no label of a name (unless that is NULL), and
+-- a shelf that is not in a set of shelves, each of which is a bit of it (see list_filter).
 -- (The server estimates that nearly all rows are not NULL, so a list is planned as if nothing were asked.)
--- macro: PASSES(row, since, before, without) = (nullif(since::bigint IS NULL OR (
+-- macro: PASSES(row, since, before, without, shelves) = (nullif(since::bigint IS NULL OR (
 --     row.changed_us >= since::bigint AND row.changed_us < before::bigint
+--     AND (shelves::bigint >> (row.details >> 3 & 7)::int & 1) = 0
 --     AND (without::text IS NULL OR row.details & 4 = 0 OR NOT EXISTS (
 --     SELECT 1 FROM seslite.session_labels AS l WHERE l.shard = row.shard AND l.session_id = row.id
 --       AND l.name = without::text OFFSET 0))), false) IS NOT NULL)
@@ -189,7 +191,7 @@
 --         WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id AND named::bigint <> 0 OFFSET 0) AS a ON true
 -- macro: USAGE_FILTER(row) = row.id > $8 AND row.event_count > 0 AND row.updated_us >= $3
 --     AND row.updated_us < $4
---     AND HAS_LABEL(row) AND PASSES(row, $12, $13, $14) AND ($10::text IS NULL
+--     AND HAS_LABEL(row) AND PASSES(row, $12, $13, $14, $15) AND ($10::text IS NULL
 --     OR (row.name >= $10 AND row.name < coalesce($11, $10 || repeat(chr(1114111), 129))))
 --
 -- The sums of calls in a row:
@@ -404,7 +406,7 @@ FROM (SELECT c.* FROM seslite.sessions AS c
         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
         AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
         AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
@@ -418,7 +420,7 @@ FROM (SELECT c.* FROM seslite.sessions AS c
         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
         AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
         AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
@@ -437,7 +439,7 @@ FROM (SELECT c.* FROM seslite.sessions AS c
         AND ($9::text IS NULL OR true) AND ($10::bigint IS NULL OR true)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
@@ -451,7 +453,7 @@ FROM (SELECT c.* FROM seslite.sessions AS c
         AND (c.changed_us < $8 OR (c.changed_us = $8 AND (c.name, c.user_id) > ($9, $10)))
         AND ($11::bigint IS NULL OR true) AND ($12::bigint IS NULL OR true)
         AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
@@ -467,7 +469,7 @@ FROM (SELECT c.* FROM seslite.sessions AS c
         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
         AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
         AND HAS_NAME(c)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
@@ -482,7 +484,7 @@ FROM (SELECT c.* FROM seslite.sessions AS c
         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
         AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
         AND HAS_NAME(c)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
@@ -504,7 +506,7 @@ FROM (SELECT c.* FROM seslite.sessions AS c
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND ($9::text IS NULL OR true) AND ($10::bigint IS NULL OR true)
         AND HAS_NAME(c)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
@@ -518,13 +520,13 @@ FROM (SELECT c.* FROM seslite.sessions AS c
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.changed_us < $8 OR (c.changed_us = $8 AND (c.name, c.user_id) > ($9, $10)))
         AND HAS_NAME(c)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
       ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
--- The same lists among sessions that an index found: $18 is -1 for the newest first, 1 for the oldest first,
--- 0 for the order of creation, and multiplies $8. $12: by their last writes. $19 is the user, if it is not
+-- The same lists among sessions that an index found: $19 is -1 for the newest first, 1 for the oldest first,
+-- 0 for the order of creation, and multiplies $8. $12: by their last writes. $20 is the user, if it is not
 -- NULL. $11: they must have labels.
 
 -- name: list_among
@@ -533,20 +535,20 @@ FROM (SELECT c.*, CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us EN
       FROM WITH_SHARDS($1::bigint[]) AS o
       CROSS JOIN LATERAL (SELECT * FROM seslite.sessions AS c
                           WHERE c.shard = o.shard AND c.id = o.id OFFSET 0) AS c
-      WHERE ($19::bigint IS NULL OR c.user_id = $19) AND c.updated_us >= $3 AND c.updated_us < $4
-        AND CASE $18::bigint WHEN 0 THEN c.id > $8
-            ELSE $18 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END > $8
-                 OR ($18 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END = $8
+      WHERE ($20::bigint IS NULL OR c.user_id = $20) AND c.updated_us >= $3 AND c.updated_us < $4
+        AND CASE $19::bigint WHEN 0 THEN c.id > $8
+            ELSE $19 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END > $8
+                 OR ($19 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END = $8
                      AND (c.name, c.user_id) > ($9, $10)) END
         AND HAS_NAME(c)
         AND ($11::bigint = 0 OR c.details & 4 <> 0)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
-      ORDER BY $18 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END,
-               CASE $18 WHEN 0 THEN c.id END,
-               CASE $18 WHEN 0 THEN '' ELSE c.name END, c.user_id
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+      ORDER BY $19 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END,
+               CASE $19 WHEN 0 THEN c.id END,
+               CASE $19 WHEN 0 THEN '' ELSE c.name END, c.user_id
       LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u
-ORDER BY $18 * s.time_us, CASE $18 WHEN 0 THEN s.id END, CASE $18 WHEN 0 THEN '' ELSE s.name END, s.user_id;
+ORDER BY $19 * s.time_us, CASE $19 WHEN 0 THEN s.id END, CASE $19 WHEN 0 THEN '' ELSE s.name END, s.user_id;
 
 -- The numbers of at most $2 sessions that an index finds: those with a label $3 of a value from $4 to $5,
 -- those with a name from $3 to before $4, or those that were active in the 30 seconds from $3 to $4.
@@ -572,7 +574,7 @@ SELECT count(*) FROM seslite.sessions AS c
 WHERE c.shard = SHARD($1) AND c.user_id = $1
   AND c.name >= $13 AND c.name < coalesce($14, $13 || repeat(chr(1114111), 129))
   AND ($8::bigint = 0 OR (c.updated_us >= $3 AND c.updated_us < $4))
-  AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17)
+  AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
   AND ($2::bigint IS NULL OR true) AND ($9::text IS NULL OR true) AND ($10::bigint IS NULL OR true)
   AND ($11::bigint IS NULL OR true) AND ($12::bigint IS NULL OR true);
 
@@ -581,7 +583,7 @@ SELECT count(*)
 FROM seslite.session_labels AS l JOIN seslite.sessions AS c ON c.shard = l.shard AND c.id = l.session_id
 WHERE l.app_id = $1 AND l.name = $5 AND l.value BETWEEN $6 AND coalesce($7, repeat(chr(1114111), 129))
   AND c.details & 4 <> 0
-  AND c.updated_us >= $3 AND c.updated_us < $4 AND PASSES(c, $15, $16, $17)
+  AND c.updated_us >= $3 AND c.updated_us < $4 AND PASSES(c, $15, $16, $17, $18)
   AND ($2::bigint IS NULL OR true) AND ($8::bigint IS NULL OR true) AND ($9::text IS NULL OR true)
   AND ($10::bigint IS NULL OR true) AND ($11::bigint IS NULL OR true) AND ($12::bigint IS NULL OR true)
   AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true);
@@ -592,7 +594,7 @@ WHERE l.app_id = $1 AND l.name = $5 AND l.value BETWEEN $6 AND coalesce($7, repe
 SELECT count(*) FROM seslite.sessions AS c
 WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
   AND ((c.active_30s > $11 AND c.active_30s < $12) OR (c.updated_us >= $3 AND c.updated_us < $4))
-  AND PASSES(c, $15, $16, $17)
+  AND PASSES(c, $15, $16, $17, $18)
   AND ($2::bigint IS NULL OR true) AND ($5::text IS NULL OR true) AND ($6::text IS NULL OR true)
   AND ($7::text IS NULL OR true) AND ($8::bigint IS NULL OR true) AND ($9::text IS NULL OR true)
   AND ($10::bigint IS NULL OR true) AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true);
@@ -1179,7 +1181,7 @@ WITH found AS MATERIALIZED (
     JOIN seslite.sessions AS s ON s.shard = f.shard AND s.id = f.session_id
     JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
     WHERE (SELECT count(*) FROM found) < $2::bigint AND s.updated_us >= $3 AND s.updated_us < $4
-      AND HAS_LABEL(s) AND HAS_NAME(s) AND PASSES(s, $15, $16, $17)
+      AND HAS_LABEL(s) AND HAS_NAME(s) AND PASSES(s, $15, $16, $17, $18)
       AND ($8::bigint IS NULL OR CASE
                WHEN s.user_id = $10::bigint AND s.name = $9::text THEN f.seq < $11::bigint
                WHEN s.updated_us = $8::bigint THEN (s.name, s.user_id) > ($9::text, $10::bigint)

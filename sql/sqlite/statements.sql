@@ -13,9 +13,11 @@
 --     SELECT 1 FROM session_labels AS l WHERE l.session_id = row.id AND l.name = ?5
 --     AND l.value BETWEEN ?6 AND ?7)))
 -- macro: HAS_NAME(row) = (?13 IS NULL OR (row.name >= ?13 AND row.name < ?14))
--- And, unless `since` is NULL, the times of the last write, and no label of a name (unless that is NULL):
--- macro: PASSES(row, since, before, without) = (since IS NULL OR (row.changed_us >= since
---     AND row.changed_us < before AND (without IS NULL OR (row.details & 4) = 0 OR NOT EXISTS (
+-- And, unless `since` is NULL, the times of the last write, no label of a name (unless that is NULL), and
+-- a shelf that is not in a set of shelves, each of which is a bit of it (see list_filter):
+-- macro: PASSES(row, since, before, without, shelves) = (since IS NULL OR (row.changed_us >= since
+--     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 7) & 1) = 0
+--     AND (without IS NULL OR (row.details & 4) = 0 OR NOT EXISTS (
 --     SELECT 1 FROM session_labels AS l WHERE l.session_id = row.id AND l.name = without))))
 --
 -- Sessions, how far their use of tokens has come, and (if `named` is not 0) the names of their owners:
@@ -27,7 +29,7 @@
 -- macro: USAGE_FILTER(row) = row.id > ?8 AND row.event_count > 0 AND row.updated_us >= ?3
 --     AND row.updated_us < ?4
 --     AND (?10 IS NULL OR (row.name >= ?10 AND row.name < ?11)) AND HAS_LABEL(row)
---     AND PASSES(row, ?12, ?13, ?14)
+--     AND PASSES(row, ?12, ?13, ?14, ?15)
 --
 -- The sums of calls in a row:
 -- macro: OLD(column) = column
@@ -192,7 +194,8 @@ LIMIT min(?2, max(0, (SELECT count(*) FROM sessions WHERE user_id = ?1) - ?3));
 -- position: a time ?8, then for ties a session name and a user id, or, in order of creation, a session number
 -- ?8. A list by time goes through the 30 seconds from ?11 to ?12: they come in order from the index, and the
 -- sessions of each are sorted. Names of a user's sessions are from ?13 to before ?14, unless these are NULL.
--- Unless ?15 is NULL, the last write was from ?15 to before ?16, and there is no label ?17 (or that is NULL).
+-- Unless ?15 is NULL, the last write was from ?15 to before ?16, there is no label ?17 (or that is NULL), and
+-- the shelf is not among ?18.
 -- (The sessions of the page come in the subquery's order, since it has a LIMIT and is the outer loop. To join
 -- users before the sort would take twice the time. A list by time joins the index to its own table, so that a
 -- label is looked up before the row is read. In order of creation the rows are read first, since they follow
@@ -205,7 +208,7 @@ SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_activity CROSS JOIN sessions AS c ON c.id = i.id
       WHERE i.app_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us < ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
-        AND PASSES(c, ?15, ?16, ?17)
+        AND PASSES(c, ?15, ?16, ?17, ?18)
         AND (?5 IS NULL OR c.details & 4)
         AND (?5 IS NULL OR EXISTS (
              SELECT 1 FROM session_labels AS l
@@ -218,7 +221,7 @@ SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_activity CROSS JOIN sessions AS c ON c.id = i.id
       WHERE i.app_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us > ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
-        AND PASSES(c, ?15, ?16, ?17)
+        AND PASSES(c, ?15, ?16, ?17, ?18)
         AND (?5 IS NULL OR c.details & 4)
         AND (?5 IS NULL OR EXISTS (
              SELECT 1 FROM session_labels AS l
@@ -236,7 +239,7 @@ FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_app
                                                 FROM sessions AS n INDEXED BY sessions_by_app
                                                 WHERE n.app_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1),
                                                NULL, ?11)) - 1, 0))
-        AND PASSES(c, ?15, ?16, ?17)
+        AND PASSES(c, ?15, ?16, ?17, ?18)
         AND HAS_LABEL(c)
       ORDER BY c.id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
@@ -246,7 +249,7 @@ SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_app
       WHERE c.app_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.changed_us < ?8 OR (c.changed_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
-        AND PASSES(c, ?15, ?16, ?17)
+        AND PASSES(c, ?15, ?16, ?17, ?18)
         AND HAS_LABEL(c)
       ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
@@ -258,7 +261,7 @@ FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity
       WHERE i.user_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us < ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
         AND HAS_NAME(c)
-        AND PASSES(c, ?15, ?16, ?17)
+        AND PASSES(c, ?15, ?16, ?17, ?18)
         AND (?5 IS NULL OR c.details & 4)
         AND (?5 IS NULL OR EXISTS (
              SELECT 1 FROM session_labels AS l
@@ -273,7 +276,7 @@ FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity
       WHERE i.user_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us > ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
         AND HAS_NAME(c)
-        AND PASSES(c, ?15, ?16, ?17)
+        AND PASSES(c, ?15, ?16, ?17, ?18)
         AND (?5 IS NULL OR c.details & 4)
         AND (?5 IS NULL OR EXISTS (
              SELECT 1 FROM session_labels AS l
@@ -292,7 +295,7 @@ FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user
                                                 WHERE n.user_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1),
                                                NULL, ?11)) - 1, 0))
         AND HAS_NAME(c)
-        AND PASSES(c, ?15, ?16, ?17)
+        AND PASSES(c, ?15, ?16, ?17, ?18)
         AND HAS_LABEL(c)
       ORDER BY c.id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
@@ -303,26 +306,26 @@ FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user
       WHERE c.user_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.changed_us < ?8 OR (c.changed_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
         AND HAS_NAME(c)
-        AND PASSES(c, ?15, ?16, ?17)
+        AND PASSES(c, ?15, ?16, ?17, ?18)
         AND HAS_LABEL(c)
       ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
--- The same lists among sessions that an index found: ?18 is -1 for the newest first, 1 for the oldest first,
--- 0 for the order of creation, and multiplies ?8. ?12: by their last writes. ?19 is the user, if it is not
+-- The same lists among sessions that an index found: ?19 is -1 for the newest first, 1 for the oldest first,
+-- 0 for the order of creation, and multiplies ?8. ?12: by their last writes. ?20 is the user, if it is not
 -- NULL. ?11: they must have labels.
 
 -- name: list_among
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM temp.seslite_owners(?1) AS o CROSS JOIN sessions AS c ON c.id = o.id
-      WHERE (?19 IS NULL OR c.user_id = ?19) AND c.updated_us >= ?3 AND c.updated_us < ?4
-        AND CASE ?18 WHEN 0 THEN c.id > ?8
-            ELSE ?18 * iif(?12, c.changed_us, c.updated_us) > ?8
-                 OR (?18 * iif(?12, c.changed_us, c.updated_us) = ?8 AND (c.name, c.user_id) > (?9, ?10)) END
+      WHERE (?20 IS NULL OR c.user_id = ?20) AND c.updated_us >= ?3 AND c.updated_us < ?4
+        AND CASE ?19 WHEN 0 THEN c.id > ?8
+            ELSE ?19 * iif(?12, c.changed_us, c.updated_us) > ?8
+                 OR (?19 * iif(?12, c.changed_us, c.updated_us) = ?8 AND (c.name, c.user_id) > (?9, ?10)) END
         AND HAS_NAME(c) AND (NOT ?11 OR c.details & 4)
-        AND PASSES(c, ?15, ?16, ?17)
+        AND PASSES(c, ?15, ?16, ?17, ?18)
         AND HAS_LABEL(c)
-      ORDER BY ?18 * iif(?12, c.changed_us, c.updated_us), iif(?18, c.name, c.id), c.user_id LIMIT ?2) AS p
+      ORDER BY ?19 * iif(?12, c.changed_us, c.updated_us), iif(?19, c.name, c.id), c.user_id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- As ids_labelled, those with a name from ?3 to before ?4.
@@ -337,14 +340,14 @@ WHERE user_id = ?1 AND name >= ?3 AND name < ?4 LIMIT ?2;
 SELECT count(*) FROM sessions AS c INDEXED BY sqlite_autoindex_sessions_1
 WHERE c.user_id = ?1 AND c.name >= ?13 AND c.name < ?14
   AND (NOT ?8 OR (c.updated_us >= ?3 AND c.updated_us < ?4))
-  AND PASSES(c, ?15, ?16, ?17)
+  AND PASSES(c, ?15, ?16, ?17, ?18)
   AND HAS_LABEL(c);
 
 -- name: count_labelled
 SELECT count(*)
 FROM session_labels AS l INDEXED BY session_labels_by_value CROSS JOIN sessions AS c ON c.id = l.session_id
 WHERE l.app_id = ?1 AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7 AND c.details & 4
-  AND c.updated_us >= ?3 AND c.updated_us < ?4 AND PASSES(c, ?15, ?16, ?17);
+  AND c.updated_us >= ?3 AND c.updated_us < ?4 AND PASSES(c, ?15, ?16, ?17, ?18);
 
 -- name: app_state_set
 INSERT INTO app_state (app_id, key, value, session_id, seq) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -738,7 +741,7 @@ WITH found AS MATERIALIZED (
     FROM found AS f CROSS JOIN search_places AS p ON p.id = f.id >> 3
         CROSS JOIN sessions AS s ON s.id = p.session_id
     WHERE (SELECT count(*) FROM found) < ?2 AND s.updated_us >= ?3 AND s.updated_us < ?4 AND HAS_NAME(s)
-      AND HAS_LABEL(s) AND PASSES(s, ?15, ?16, ?17)
+      AND HAS_LABEL(s) AND PASSES(s, ?15, ?16, ?17, ?18)
       AND (?8 IS NULL OR CASE
                WHEN s.user_id = ?10 AND s.name = ?9 THEN p.first_seq + (f.id & 7) < ?11
                WHEN s.updated_us = ?8 THEN (s.name, s.user_id) > (?9, ?10)

@@ -1,12 +1,12 @@
 /*
  * Random parameters for a statement. The kind of each is a letter: a, u, s: an app, a user, a session; O, o:
- * a list of users, of sessions; w: a user, or NULL; t: a time; l: a time, or NULL; h: a value of active_30s;
- * q: a number of an event; n: a limit; b: no bound; B: 0 or 1; x: NULL; W, M: a text, or NULL; p, e: a
- * prefix, and the end of what has it; v, V: the least and the highest value; y: a value of state as it was
- * first; Y: the first parameter's session again; E: an event's id; i: its invocation; D: the third parameter
- * again; G: the session of the lease before it; C: the user of the content before it; K: a key with a
- * prefix; F, P, N, I: an order, and the place in it (a time; a name, or a session; a user); Q: what an index
- * of words is asked; f: the name of its feature. Any other letter is a text.
+ * a list of users, of sessions; w: a user, or NULL; t: a time; l: a time, or NULL; R: a set of shelves; h: a
+ * value of active_30s; q: a number of an event; n: a limit; b: no bound; B: 0 or 1; x: NULL; W, M: a text,
+ * or NULL; p, e: a prefix, and the end of what has it; v, V: the least and the highest value; y: a value of
+ * state as it was first; Y: the first parameter's session again; E: an event's id; i: its invocation; D: the
+ * third parameter again; G: the session of the lease before it; C: the user of the content before it; K: a
+ * key with a prefix; F, P, N, I: an order, and the place in it (a time; a name, or a session; a user); Q:
+ * what an index of words is asked; f: the name of its feature. Any other letter is a text.
  */
 #ifndef SESLITE_TEST_POSTGRES_SAME_VALUES_H
 #define SESLITE_TEST_POSTGRES_SAME_VALUES_H
@@ -126,6 +126,8 @@ static inline bool put_plain(struct same *same, struct values *values, int at, c
         put_number(values, at, INT64_MAX);
     else if (kind == 'F')
         put_number(values, at, any(same, 3) - 1);
+    else if (kind == 'R')
+        put_number(values, at, any(same, 4) * 0x55);
     else
         return false;
     return true;

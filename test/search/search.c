@@ -158,6 +158,8 @@ SEARCH_TEST(filters)
     const int64_t later = fixture->now + 1000000;
     const ses_filter written = {.size = sizeof written, .changed_since_us = &later};
     const ses_filter unlabelled = {.size = sizeof unlabelled, .without_label = "kind"};
+    const ses_filter archived = {.size = sizeof archived, .archived = SES_ARCHIVED_ONLY};
+    const ses_search_options of_archive = {.size = sizeof of_archive, .filter = &archived};
     const ses_search_options of_label = {.size = sizeof of_label, .filter = &labelled};
     const ses_search_options of_prefix = {.size = sizeof of_prefix, .filter = &prefixed};
     const ses_search_options of_write = {.size = sizeof of_write, .filter = &written};
@@ -174,6 +176,9 @@ SEARCH_TEST(filters)
     assert_string_equal(found_with(store, &user, "word", &of_prefix), "e1 ");
     assert_string_equal(found_with(store, &user, "word", &of_write), "e2 ");
     assert_string_equal(found_with(store, &user, "word", &of_none), "e1 ");
+    assert_string_equal(found_with(store, &user, "word", &of_archive), "");
+    assert_ok(ses_archive_set_by_key(store, &key, 1, NULL, &error));
+    assert_string_equal(found_with(store, &user, "word", &of_archive), "e1 ");
 }
 
 /* The session in which a page ends is updated: its other events, and the sessions after it, are still

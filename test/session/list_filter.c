@@ -190,6 +190,28 @@ TEST_OF(lists_setup, by_a_label_that_they_lack)
     assert_listed(fixture, NULL, FILTER(.without_label = "size"), "a3 b1");
 }
 
+TEST_OF(lists_setup, by_their_place_in_the_archive)
+{
+    const ses_key a2 = {"app", "alice", "a2"};
+    const ses_key b2 = {"app", "bob", "b2"};
+    const int64_t last = fixture->now - second;
+
+    assert_listed(fixture, NULL, FILTER(.archived = SES_ARCHIVED_NO), "a1 a2 a3 b1 b2");
+    assert_listed(fixture, NULL, FILTER(.archived = SES_ARCHIVED_ONLY), "");
+    assert_ok(ses_archive_set_by_key(fixture->store, &a2, 1, NULL, &error));
+    assert_ok(ses_archive_set_by_key(fixture->store, &b2, 1, NULL, &error));
+    assert_listed(fixture, NULL, NULL, "a1 a2 a3 b1 b2");
+    assert_listed(fixture, NULL, FILTER(.archived = SES_ARCHIVED_NO), "a1 a3 b1");
+    assert_listed(fixture, NULL, FILTER(.archived = SES_ARCHIVED_ONLY), "a2 b2");
+    assert_listed(fixture, "alice", FILTER(.archived = SES_ARCHIVED_NO), "a1 a3");
+    assert_listed(fixture, "alice", FILTER(.archived = SES_ARCHIVED_ONLY, .id_prefix = "a"), "a2");
+    assert_listed(fixture, NULL, FILTER(.archived = SES_ARCHIVED_NO, .label = "size"), "a1");
+    assert_listed(fixture, NULL, FILTER(.archived = SES_ARCHIVED_ONLY, .without_label = "size"), "b2");
+    assert_listed(fixture, NULL, FILTER(.archived = SES_ARCHIVED_ONLY, .updated_before_us = &last), "a2");
+    assert_ok(ses_archive_set_by_key(fixture->store, &b2, 0, NULL, &error));
+    assert_listed(fixture, NULL, FILTER(.archived = SES_ARCHIVED_ONLY), "a2");
+}
+
 /* A program of 0.2.0 passes the members that it knows, and whatever is behind them. */
 TEST_OF(lists_setup, a_shorter_filter_has_no_later_members)
 {
@@ -197,7 +219,8 @@ TEST_OF(lists_setup, a_shorter_filter_has_no_later_members)
     const ses_filter filter = {.size = offsetof(ses_filter, changed_since_us),
                                .label = "color",
                                .changed_since_us = &most,
-                               .without_label = "color"};
+                               .without_label = "color",
+                               .archived = SES_ARCHIVED_ONLY};
 
     assert_listed(fixture, NULL, &filter, "a1 a2 a3 b1");
 }
@@ -268,6 +291,7 @@ TEST_OF(lists_setup, a_token_belongs_to_its_filter)
         {.size = sizeof(ses_filter), .changed_before_us = &later_than_all},
         {.size = sizeof(ses_filter), .without_label = "shape"},
         {.size = sizeof(ses_filter), .without_label = "size"},
+        {.size = sizeof(ses_filter), .archived = SES_ARCHIVED_NO},
     };
     const size_t count = sizeof filters / sizeof filters[0];
 
@@ -328,6 +352,8 @@ TEST_OF(lists_setup, filters_that_break_a_rule_are_refused)
                 list_by(fixture, NULL, &(ses_filter){.size = 0}, SES_ORDER_NEWEST, &page, &error));
     assert_code(SES_MISUSE,
                 ses_list_count(fixture->store, "app", NULL, FILTER(.id_prefix = "v"), NULL, &count, &error));
+    assert_code(SES_MISUSE, list_by(fixture, NULL, FILTER(.archived = 3), SES_ORDER_NEWEST, &page, &error));
+    assert_code(SES_MISUSE, list_by(fixture, NULL, FILTER(.archived = -1), SES_ORDER_NEWEST, &page, &error));
     assert_code(SES_MISUSE, ses_list_count(fixture->store, "app", NULL, NULL, NULL, NULL, &error));
     assert_code(SES_INVALID, ses_list_count(fixture->store, "", NULL, NULL, NULL, &count, &error));
     assert_code(SES_INVALID, ses_list_count(fixture->store, "app", "", NULL, NULL, &count, &error));

@@ -15,6 +15,7 @@ struct item {
     int64_t changed_us;
     int user;
     char name[16];
+    bool is_archived;
     const char *values[LABELS]; /* NULL: it does not have that label */
 };
 
@@ -35,6 +36,7 @@ static int64_t random_time(uint64_t *seed)
 static void make_item(struct item *item, int number, uint64_t *seed)
 {
     *item = (struct item){.id = number + 1, .updated_us = random_time(seed), .changed_us = random_time(seed)};
+    item->is_archived = random_below(seed, 3) == 0;
     item->user = number % 50 == 0 ? 2 : number % 5 < 3 ? 0 : 1;
     snprintf(item->name, sizeof item->name, "%c%05d", 'a' + (char)random_below(seed, 5),
              (number * 7919) % SESSIONS);
@@ -54,10 +56,10 @@ static void make_item(struct item *item, int number, uint64_t *seed)
 
 static void write_item(FILE *out, const struct item *item)
 {
-    int details = 0;
+    int details = item->is_archived ? 8 : 0;
     for (int i = 0; i < LABELS; i++) {
         if (item->values[i]) {
-            details = 4;
+            details |= 4;
             fprintf(out, "INSERT INTO session_labels VALUES (%lld, 'l%d', '%s', 1);", (long long)item->id, i,
                     item->values[i]);
         }
@@ -108,7 +110,8 @@ struct question {
     int64_t before_us;
     int64_t changed_since_us;
     int64_t changed_before_us;
-    int without; /* one more than the number of the label; 0: none */
+    int without;  /* one more than the number of the label; 0: none */
+    int archived; /* SES_ARCHIVED_* */
 };
 
 static bool matches(const struct item *item, const struct question *question)
@@ -119,6 +122,7 @@ static bool matches(const struct item *item, const struct question *question)
            (!question->value || strcmp(value, question->value) == 0) &&
            (!question->prefix || strncmp(item->name, question->prefix, strlen(question->prefix)) == 0) &&
            (!question->since_us || item->updated_us >= question->since_us) &&
+           (!question->archived || item->is_archived == (question->archived == SES_ARCHIVED_ONLY)) &&
            (!question->before_us || item->updated_us < question->before_us) &&
            (!question->changed_since_us || item->changed_us >= question->changed_since_us) &&
            (!question->changed_before_us || item->changed_us < question->changed_before_us) &&
@@ -173,17 +177,19 @@ static ses_filter filter_of(const struct question *question, struct names *names
                         .changed_since_us = question->changed_since_us ? &question->changed_since_us : NULL,
                         .changed_before_us =
                             question->changed_before_us ? &question->changed_before_us : NULL,
-                        .without_label = question->without ? names->without : NULL};
+                        .without_label = question->without ? names->without : NULL,
+                        .archived = question->archived};
 }
 
 static void complain(const struct question *question, size_t limit, size_t at, const char *what)
 {
     print_error("user %d order %d label %d value %s prefix %s from %lld to %lld, written from %lld to %lld, "
-                "without %d, %zu a page, at %zu: %s\n",
+                "without %d, archived %d, %zu a page, at %zu: %s\n",
                 question->user, question->order, question->label, question->value ? question->value : "-",
                 question->prefix ? question->prefix : "-", (long long)question->since_us,
                 (long long)question->before_us, (long long)question->changed_since_us,
-                (long long)question->changed_before_us, question->without, limit, at, what);
+                (long long)question->changed_before_us, question->without, question->archived, limit, at,
+                what);
     fail();
 }
 
@@ -242,6 +248,11 @@ TEST_OF(model_setup, every_filter_in_every_order)
         for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CHANGED; order++) {
             struct question question = {.user = user, .order = order, .label = -1};
             check_question(fixture->store, &question);
+            question.archived = SES_ARCHIVED_NO;
+            check_question(fixture->store, &question);
+            question.archived = SES_ARCHIVED_ONLY;
+            check_question(fixture->store, &question);
+            question.archived = SES_ARCHIVED_ANY;
             for (question.label = 0; question.label < LABELS; question.label++) {
                 question.value = NULL;
                 check_question(fixture->store, &question);
@@ -276,6 +287,7 @@ TEST_OF(model_setup, filters_that_are_combined)
             question.changed_before_us = random_time(&seed);
         if (random_below(&seed, 4) == 0)
             question.without = 1 + (int)random_below(&seed, LABELS);
+        question.archived = (int)random_below(&seed, 3);
         check_walk(fixture->store, &question, 1 + random_below(&seed, 200), 5);
     }
 }

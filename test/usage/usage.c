@@ -509,6 +509,7 @@ TEST(a_filter)
     const ses_filter before = {.size = sizeof before, .updated_before_us = &late};
     const ses_filter written = {.size = sizeof written, .changed_since_us = &late};
     const ses_filter unlabelled = {.size = sizeof unlabelled, .without_label = "team"};
+    const ses_filter shown = {.size = sizeof shown, .archived = SES_ARCHIVED_NO};
     const ses_usage_options options = {.size = sizeof options, .filter = &prefix};
     ses_usage_rows *rows = NULL;
 
@@ -520,7 +521,9 @@ TEST(a_filter)
     }
     assert_ok(ses_labels_set_by_key(fixture->store, &one, &(ses_label){"team", "x"}, 1, NULL, &error));
     assert_ok(ses_labels_set_by_key(fixture->store, &other, &(ses_label){"team", "y"}, 1, NULL, &error));
+    assert_ok(ses_archive_set_by_key(fixture->store, &two, 1, NULL, &error));
     for (int i = 0; i < 2; i++) {
+        assert_filtered(fixture->store, NULL, &shown, 4);
         assert_filtered(fixture->store, NULL, &labelled, 4);
         assert_filtered(fixture->store, &ann, &labelled, 1);
         assert_filtered(fixture->store, &two, &labelled, 0);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "model/annotations.h"
+#include "model/event/rows.h"
 #include "session/store.h"
 
 static int check_label_name(const char *name, const char *member, ses_error *error)
@@ -23,6 +24,8 @@ static int64_t time_or(const int64_t *time_us, int64_t otherwise)
 
 int ses__filter_take(const ses_filter *given, const char *user, struct list_filter *filter, ses_error *error)
 {
+    static const int64_t without_shelves[] = {
+        [SES_ARCHIVED_ANY] = 0, [SES_ARCHIVED_NO] = SHELVES_ARCHIVED, [SES_ARCHIVED_ONLY] = SHELVES_OTHERS};
     ses_filter own;
     int code = ses__take_options(&own, sizeof own, given, "filter", error);
 
@@ -39,6 +42,8 @@ int ses__filter_take(const ses_filter *given, const char *user, struct list_filt
         return ses__error_set(error, SES_INVALID,
                               "the filter: the label_value is longer than %d bytes, or not valid UTF-8",
                               SES_LABEL_VALUE_MAX);
+    if (own.archived < SES_ARCHIVED_ANY || own.archived > SES_ARCHIVED_ONLY)
+        return ses__error_set(error, SES_MISUSE, "the filter: archived is not one of SES_ARCHIVED_*");
     if (own.id_prefix && !user)
         return ses__error_set(error, SES_MISUSE, "the filter has an id_prefix, which needs a user");
     code = ses__check_prefix(own.id_prefix, "the filter: the id_prefix", error);
@@ -50,7 +55,8 @@ int ses__filter_take(const ses_filter *given, const char *user, struct list_filt
                                        .before_us = time_or(own.updated_before_us, INT64_MAX),
                                        .changed_since_us = time_or(own.changed_since_us, INT64_MIN),
                                        .changed_before_us = time_or(own.changed_before_us, INT64_MAX),
-                                       .without_label = own.without_label};
+                                       .without_label = own.without_label,
+                                       .without_shelves = without_shelves[own.archived]};
     return code;
 }
 
@@ -68,6 +74,8 @@ uint32_t ses__filter_hash(uint32_t hash, const struct list_filter *filter)
     hash = ses__hash32(hash, &filter->before_us, sizeof filter->before_us);
     /* These add nothing unless they are asked: 0.2.0 could not ask them, and its tokens stay valid. */
     hash = ses__filter_add_text(hash, 'w', filter->without_label);
+    if (filter->without_shelves != 0)
+        hash = ses__hash32(hash, &filter->without_shelves, sizeof filter->without_shelves);
     if (filter->changed_since_us == INT64_MIN && filter->changed_before_us == INT64_MAX)
         return hash;
     hash = ses__hash32(hash, &filter->changed_since_us, sizeof filter->changed_since_us);

@@ -8,7 +8,7 @@
 /* ---------------------------------------------------------------------------------------- parameters */
 
 /* The parameters of a list by their numbers, from 1 on. Those that nothing is written to are NULL. */
-enum { LIST_PARAMETERS = 19 };
+enum { LIST_PARAMETERS = 20 };
 struct list_values {
     struct value at[LIST_PARAMETERS + 2];
 };
@@ -54,11 +54,12 @@ void ses__prefix_values(struct value *values, const struct list_filter *filter, 
 void ses__pass_values(struct value *values, const struct list_filter *filter)
 {
     const bool is_asked = filter->changed_since_us != INT64_MIN || filter->changed_before_us != INT64_MAX ||
-                          filter->without_label;
+                          filter->without_label || filter->without_shelves != 0;
 
     values[0] = INT_IF(is_asked, filter->changed_since_us);
     values[1] = INT_IF(is_asked, filter->changed_before_us);
     values[2] = STRING(filter->without_label);
+    values[3] = INT(filter->without_shelves);
 }
 
 /* Sets the parameters for the owner of the sessions, their times, and their labels. */
@@ -114,7 +115,7 @@ static void set_after(struct value *values, const struct list_query *list)
         if (factor < 0)
             values[8] = INT(us > INT64_MIN ? -us : INT64_MAX);
         values[12] = INT(list->order == SES_ORDER_CHANGED);
-        values[18] = INT(factor);
+        values[19] = INT(factor);
         return;
     }
     if (list->order == SES_ORDER_CHANGED)
@@ -217,7 +218,7 @@ void ses__list_rows_open(struct list_rows *rows, struct db *db, const struct lis
         ses__prefix_values(values.at + 13, list->filter, &rows->end);
     if (list->among) {
         values.at[11] = INT(list->found_by == INDEX_LABELS);
-        values.at[19] = INT_IF(!list->whole_app, list->user_id);
+        values.at[20] = INT_IF(!list->whole_app, list->user_id);
     }
     ses__query_open(&rows->query, db, list_statement(list), error, values.at + 1);
 }

@@ -27,7 +27,8 @@ struct prefix_end {
 };
 
 /* The parameters for a label and the values it may have, which are three; for names that begin with a prefix,
- * and what is above them, two; and for the times of the last write, and a label that is not there, three. */
+ * and what is above them, two; and for the times of the last write, a label that is not there, and
+ * shelves, four. */
 SESLITE_PRIVATE void ses__label_values(struct value *values, const struct list_filter *filter);
 SESLITE_PRIVATE void ses__prefix_values(struct value *values, const struct list_filter *filter,
                                         struct prefix_end *end);
