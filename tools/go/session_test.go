@@ -56,9 +56,16 @@ func TestASessionTellsWhatItIs(t *testing.T) {
 	must(t, made.Refresh(ctx))
 	same(t, made.Archived().Equal(since), true)
 	same(t, since.IsZero(), false)
-	page, err := store.List(ctx, made.App(), "", nil)
+	archived := true
+	page, err := store.List(ctx, made.App(), "", &seslite.ListOptions{Filter: &seslite.Filter{Archived: &archived}})
 	must(t, err)
+	same(t, len(page.Sessions), 1)
 	same(t, page.Sessions[0].Archived.Equal(since), true)
+	all, err := store.CountSessions(ctx, made.App(), "", nil)
+	must(t, err)
+	archived = false
+	others, err := store.CountSessions(ctx, made.App(), "", &seslite.Filter{Archived: &archived})
+	same(t, []any{others, err}, []any{all - 1, nil})
 	must(t, store.SetArchived(ctx, made.Key(), false))
 	must(t, made.Refresh(ctx))
 	same(t, made.Archived().IsZero(), true)

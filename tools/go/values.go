@@ -81,6 +81,7 @@ type Filter struct {
 	ChangedSince  time.Time // its last write, by the store's clock, was at this time or later
 	ChangedBefore time.Time // its last write was earlier
 	WithoutLabel  string    // it has no label with this name
+	Archived      *bool     // it is in the archive, or it is not; nil: both
 }
 
 func (c *call) filter(f *Filter) *C.ses_filter {
@@ -96,6 +97,11 @@ func (c *call) filter(f *Filter) *C.ses_filter {
 		changed_since_us:  c.time(f.ChangedSince),
 		changed_before_us: c.time(f.ChangedBefore),
 		without_label:     c.optional(f.WithoutLabel),
+	}
+	if f.Archived != nil && *f.Archived {
+		made.archived = C.SES_ARCHIVED_ONLY
+	} else if f.Archived != nil {
+		made.archived = C.SES_ARCHIVED_NO
 	}
 	if f.LabelValue != nil {
 		made.label_value = c.text(*f.LabelValue)

@@ -122,6 +122,8 @@ def test_lists_go_page_by_page(store):
     assert store.count("app", filter=Filter(without_label="even")) == 2
     assert store.count("app", filter=Filter(changed_since_us=0)) == 5
     assert store.count("app", filter=Filter(changed_before_us=0)) == 0
+    store.set_archived(store.list("app")[0].key)
+    assert [store.count("app", filter=Filter(archived=it)) for it in (None, False, True)] == [5, 4, 1]
     assert (
         list(store.apps()) == ["app", "app2"]
         and list(store.apps("app2")) == ["app2"]

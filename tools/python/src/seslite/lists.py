@@ -35,6 +35,8 @@ class Filter(_ffi.Value):
     changed_since_us: int | None = None
     changed_before_us: int | None = None
     without_label: str | None = None
+    archived: bool | None = None
+    """True: only archived sessions; False: only the others."""
 
     def __post_init__(self) -> None:
         keep: list[Any] = []
@@ -48,6 +50,11 @@ class Filter(_ffi.Value):
             changed_since_us=_ffi.int64(self.changed_since_us, keep),
             changed_before_us=_ffi.int64(self.changed_before_us, keep),
             without_label=_ffi.c_text(self.without_label, "the label", keep),
+            archived=lib.SES_ARCHIVED_ANY
+            if self.archived is None
+            else lib.SES_ARCHIVED_ONLY
+            if self.archived
+            else lib.SES_ARCHIVED_NO,
         )
         self._set_struct(made, keep)
 

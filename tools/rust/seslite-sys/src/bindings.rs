@@ -12,6 +12,7 @@ pub type ses_flags = ::core::ffi::c_uint;
 pub type ses_cursor_flags = ::core::ffi::c_uint;
 pub type ses_order = ::core::ffi::c_uint;
 pub type ses_list_flags = ::core::ffi::c_uint;
+pub type ses_archived = ::core::ffi::c_uint;
 pub type _bindgen_ty_3 = ::core::ffi::c_uint;
 pub type ses_point_kind = ::core::ffi::c_uint;
 pub type ses_as_of_flags = ::core::ffi::c_uint;
@@ -321,6 +322,7 @@ pub struct ses_filter {
     pub changed_since_us: *const i64,
     pub changed_before_us: *const i64,
     pub without_label: *const ::core::ffi::c_char,
+    pub archived: ::core::ffi::c_int,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1453,10 +1455,13 @@ pub const SES_ORDER_CREATED: ses_order = 2;
 pub const SES_ORDER_CHANGED: ses_order = 3;
 pub const SES_LIST_NO_STATE: ses_list_flags = 1;
 pub const SES_LIST_PREVIEW: ses_list_flags = 2;
+pub const SES_ARCHIVED_ANY: ses_archived = 0;
+pub const SES_ARCHIVED_NO: ses_archived = 1;
+pub const SES_ARCHIVED_ONLY: ses_archived = 2;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_filter"][::core::mem::size_of::<ses_filter>() - 72usize];
+    ["Size of ses_filter"][::core::mem::size_of::<ses_filter>() - 80usize];
     ["Alignment of ses_filter"][::core::mem::align_of::<ses_filter>() - 8usize];
     ["Offset of field: ses_filter::size"][::core::mem::offset_of!(ses_filter, size) - 0usize];
     ["Offset of field: ses_filter::label"][::core::mem::offset_of!(ses_filter, label) - 8usize];
@@ -1474,6 +1479,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_filter, changed_before_us) - 56usize];
     ["Offset of field: ses_filter::without_label"]
         [::core::mem::offset_of!(ses_filter, without_label) - 64usize];
+    ["Offset of field: ses_filter::archived"]
+        [::core::mem::offset_of!(ses_filter, archived) - 72usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]

@@ -22,6 +22,7 @@ pub struct Filter<'a> {
     changed_since_us: Option<i64>,
     changed_before_us: Option<i64>,
     without_label: Option<&'a str>,
+    archived: Option<bool>,
 }
 
 impl<'a> Filter<'a> {
@@ -65,6 +66,11 @@ impl<'a> Filter<'a> {
         self.without_label = Some(name);
         self
     }
+    /// The session is in the archive, or it is not.
+    pub fn archived(mut self, archived: bool) -> Self {
+        self.archived = Some(archived);
+        self
+    }
 
     pub(crate) fn to_c(self) -> Result<CFilter> {
         Ok(CFilter {
@@ -76,6 +82,11 @@ impl<'a> Filter<'a> {
             changed_since_us: self.changed_since_us,
             changed_before_us: self.changed_before_us,
             without_label: c_string_or_null("the label", self.without_label)?,
+            archived: match self.archived {
+                None => sys::SES_ARCHIVED_ANY,
+                Some(false) => sys::SES_ARCHIVED_NO,
+                Some(true) => sys::SES_ARCHIVED_ONLY,
+            },
         })
     }
 }
@@ -90,6 +101,7 @@ pub(crate) struct CFilter {
     changed_since_us: Option<i64>,
     changed_before_us: Option<i64>,
     without_label: Option<CString>,
+    archived: sys::ses_archived,
 }
 
 impl CFilter {
@@ -103,6 +115,7 @@ impl CFilter {
         raw.changed_since_us = optional_ref(&self.changed_since_us);
         raw.changed_before_us = optional_ref(&self.changed_before_us);
         raw.without_label = pointer(&self.without_label);
+        raw.archived = self.archived as c_int;
         raw
     }
 }

@@ -112,6 +112,8 @@ fn the_archive() {
     f.store.set_archived(KEY, true).unwrap();
     session.refresh().unwrap();
     assert!(since.is_some() && session.archived_us() == since);
+    let count = |archived| f.store.count("app", None, &Filter::new().archived(archived)).unwrap();
+    assert_eq!((count(true), count(false)), (1, 0));
     f.store.set_archived(KEY, false).unwrap();
     session.refresh().unwrap();
     assert_eq!(session.archived_us(), None);
