@@ -34,7 +34,7 @@ TEST(the_man_page_has_no_mistakes)
     if (!has("groff"))
         return;
     assert_silent(COMMAND " help --man | groff -man -ww -z");
-    assert_silent(COMMAND " help --man | groff -man -ww -z -rLL=40n");
+    assert_silent(COMMAND " help --man | groff -man -ww -z -rcR=1 -rLL=40n");
     char *text = support_run(COMMAND " help --man | groff -man -Tutf8 -P-cbou -rLL=200n", &status);
     assert_int_equal(status, 0);
     assert_non_null(strstr(text, "--dry-run"));

@@ -89,6 +89,28 @@ TEST_OF(setup, list_filters_and_limits)
     assert_lacks(&reply.out, "one");
 }
 
+TEST_OF(setup, list_leaves_out_the_archive)
+{
+    run_ok("archive", "two");
+    assert_string_equal(reply.err.data, "two is in the archive.\n");
+    run_ok("list", "--names", "sessions");
+    assert_string_equal(reply.out.data, "one\n");
+    run_ok("list", "--all");
+    assert_has(&reply.out, "(archived)\n");
+    run_ok("list", "--archived", "--jsonl");
+    assert_int_equal(reply_lines(&reply), 1);
+    assert_has(&reply.out, "\"archiveTime\":");
+    run_ok("archive", "one");
+    run_ok("list");
+    assert_string_equal(reply.err.data, "All sessions are in the archive. --all lists them, too.\n");
+    run_code(3, "-u", "alice", "list");
+    run_ok("unarchive", "one");
+    run_ok("unarchive", "two");
+    run_code(3, "list", "--archived");
+    run_code(2, "list", "--archived", "--all");
+    run_code(3, "archive", "none");
+}
+
 TEST_OF(setup, list_of_an_empty_store_is_no_error)
 {
     must_delete(fixture->store, &one);

@@ -73,6 +73,8 @@ enum kind {
     X(FULL, 0, "full", NULL, KIND_NONE, "do not shorten calls and responses; show thoughts")                 \
     X(LABEL, 'l', "label", "NAME[=VALUE]", KIND_TEXT, "only sessions with this label")                       \
     X(WITHOUT_LABEL, 0, "without-label", "NAME", KIND_TEXT, "only sessions without this label")              \
+    X(WITH_ARCHIVED, 0, "all", NULL, KIND_NONE, "also sessions in the archive")                              \
+    X(ARCHIVED, 0, "archived", NULL, KIND_NONE, "only sessions in the archive")                              \
     X(FAILED, 0, "failed", NULL, KIND_NONE, "only sessions whose last event has an error")                   \
     X(PREVIEW, 0, "preview", NULL, KIND_NONE, "also the newest text, and how many calls wait")               \
     X(PREFIX, 0, "prefix", "TEXT", KIND_TEXT, "only sessions of one user whose ids begin with TEXT")         \

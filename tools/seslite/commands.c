@@ -21,13 +21,14 @@ const struct command command_table[] = {
          "but with -n they are the first N of all apps. With --names it prints only the names of the "
          "apps or users, or the ids of the sessions. On a narrow terminal, titles and labels are cut; "
          "ids never are. --since and --before go by the update time, --written-since and --written-before "
-         "by the last write. The exit code is 3 if options that select match nothing.\n"
+         "by the last write. Sessions in the archive are left out, unless --all or --archived is given. "
+         "The exit code is 3 if options that select match nothing.\n"
          "With --preview it shows the newest text of each session, up to 200 bytes, and who said it; the "
          "first text of the user where there is no title; and, if calls wait for their responses, how "
          "many. Texts that a rewind took back are not shown. With --json these are in \"preview\".",
-     .options =
-         OPTIONS_OF(O(LIMIT), O(ORDER), O(PREVIEW), O(LABEL), O(WITHOUT_LABEL), O(PREFIX), O(SINCE),
-                    O(BEFORE), O(WRITTEN_SINCE), O(WRITTEN_BEFORE), O(NAMES), O(CONTAINING), O(FAILED)),
+     .options = OPTIONS_OF(O(LIMIT), O(ORDER), O(PREVIEW), O(LABEL), O(WITHOUT_LABEL), O(WITH_ARCHIVED),
+                           O(ARCHIVED), O(PREFIX), O(SINCE), O(BEFORE), O(WRITTEN_SINCE), O(WRITTEN_BEFORE),
+                           O(NAMES), O(CONTAINING), O(FAILED)),
      .example = " seslite -f agents.db --user alice list --label project=oslo --since 7d\n"
                 " seslite -f agents.db list -n 20 --preview",
      .run = run_list},
@@ -379,6 +380,21 @@ const struct command command_table[] = {
      .options = OPTIONS_OF(O(REMOVE)),
      .example = " seslite -f agents.db -s s1 label project=oslo starred",
      .run = run_label},
+    {.group = "Tidy up",
+     .name = "archive",
+     .summary = "put a session into the archive",
+     .words =
+         "The list of sessions then leaves it out. Nothing else is different about it, and an event that "
+         "is appended leaves it there. It keeps the time of the first time: see list --archived --json.",
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .example = " seslite -f agents.db archive s1",
+     .run = run_archive},
+    {.group = "Tidy up",
+     .name = "unarchive",
+     .summary = "take a session out of the archive",
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .example = " seslite -f agents.db unarchive s1",
+     .run = run_unarchive},
     {.group = "Upkeep",
      .name = "stats",
      .summary = "count apps, users, sessions and events",

@@ -31,6 +31,8 @@ int run_expire(struct run *run);
 int run_delete(struct run *run);
 int run_title(struct run *run);
 int run_label(struct run *run);
+int run_archive(struct run *run);
+int run_unarchive(struct run *run);
 int run_check(struct run *run);
 int run_backup(struct run *run);
 int run_maintain(struct run *run);

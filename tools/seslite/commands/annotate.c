@@ -1,4 +1,4 @@
-/* seslite title and label */
+/* seslite title, label, archive and unarchive */
 #include "commands.h"
 
 #include <string.h>
@@ -147,4 +147,28 @@ int run_label(struct run *run)
         return set_labels(run);
     return given(run, OPTION_REMOVE) ? say_usage(run, "--remove needs the names of labels")
                                      : print_labels(run);
+}
+
+/* ------------------------------------------------------------------------------------------------ archive */
+
+static int set_archived(struct run *run, bool archived)
+{
+    const int status = open_session_to_write(run);
+
+    if (status != EXIT_OK)
+        return status;
+    if (ses_archive_set_by_key(run->store, &run->key, archived, NULL, &run->error) < 0)
+        return fail(run);
+    note("%s is %s the archive.", run->key.session, archived ? "in" : "not in");
+    return EXIT_OK;
+}
+
+int run_archive(struct run *run)
+{
+    return set_archived(run, true);
+}
+
+int run_unarchive(struct run *run)
+{
+    return set_archived(run, false);
 }

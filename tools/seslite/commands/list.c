@@ -64,7 +64,10 @@ static void filter_given(const struct run *run, ses_filter *filter, struct filte
                      .updated_before_us = time_given(run, OPTION_BEFORE, &texts->before_us),
                      .changed_since_us = time_given(run, OPTION_WRITTEN_SINCE, &texts->written_since_us),
                      .changed_before_us = time_given(run, OPTION_WRITTEN_BEFORE, &texts->written_before_us),
-                     .without_label = run->values[OPTION_WITHOUT_LABEL]};
+                     .without_label = run->values[OPTION_WITHOUT_LABEL],
+                     .archived = given(run, OPTION_ARCHIVED)        ? SES_ARCHIVED_ONLY
+                                 : given(run, OPTION_WITH_ARCHIVED) ? SES_ARCHIVED_ANY
+                                                                    : SES_ARCHIVED_NO};
     texts->label = filter_label_given(run, filter);
 }
 
@@ -115,6 +118,8 @@ static void add_row(struct table *table, const ses_session *session, const ses_p
         text_print(&words, "%s[%s%s%s]", words.len > 0 ? " " : "", label->name, *label->value ? "=" : "",
                    label->value);
     }
+    if (ses_session_archived_us(session) != 0)
+        text_print(&words, "%s(archived)", words.len > 0 ? " " : "");
     table_cell(table, words.data, words.len);
     text_free(&words);
     if (preview)
@@ -200,14 +205,32 @@ static int visit(void *context, const ses_page *page, size_t at)
     return json_rows_add(&listing->rows, &json);
 }
 
+static int stop_at_any(void *context, const ses_page *page, size_t at)
+{
+    (void)context;
+    (void)page;
+    (void)at;
+    return STOP;
+}
+
+static void note_empty(struct run *run)
+{
+    static const ses_filter archived = {.size = sizeof archived, .archived = SES_ARCHIVED_ONLY};
+    const struct sessions sessions = {.filter = &archived, .page_size = 1, .visit = stop_at_any};
+
+    note("%s", each_session(run, &sessions) == STOP
+                   ? "All sessions are in the archive. --all lists them, too."
+                   : "The store has no sessions.");
+}
+
 /* The end of a list. Options that select something and find nothing are an error, as in a search; an empty
  * store is none. */
 static int end_list(const struct listing *listing, const char *what, int status)
 {
     static const enum option_id selecting[] = {
-        OPTION_APP,   OPTION_USER,   OPTION_LABEL,         OPTION_WITHOUT_LABEL,  OPTION_PREFIX,
-        OPTION_SINCE, OPTION_BEFORE, OPTION_WRITTEN_SINCE, OPTION_WRITTEN_BEFORE, OPTION_CONTAINING,
-        OPTION_FAILED};
+        OPTION_APP,    OPTION_USER,    OPTION_LABEL,         OPTION_WITHOUT_LABEL,  OPTION_PREFIX,
+        OPTION_SINCE,  OPTION_BEFORE,  OPTION_WRITTEN_SINCE, OPTION_WRITTEN_BEFORE, OPTION_CONTAINING,
+        OPTION_FAILED, OPTION_ARCHIVED};
     struct run *run = listing->run;
 
     if (status == STOP || status != EXIT_OK || listing->count > 0)
@@ -219,7 +242,7 @@ static int end_list(const struct listing *listing, const char *what, int status)
             say("no %s matches", what);
         return EXIT_NOTFOUND;
     }
-    note("The store has no sessions.");
+    note_empty(run);
     return EXIT_OK;
 }
 
@@ -345,6 +368,8 @@ int run_list(struct run *run)
     if (given(run, OPTION_NAMES) && (given(run, OPTION_CONTAINING) || given(run, OPTION_FAILED)) &&
         strcmp(run->values[OPTION_NAMES], "sessions") != 0)
         return say_usage(run, "--containing and --failed select sessions, not apps or users");
+    if (given(run, OPTION_WITH_ARCHIVED) && given(run, OPTION_ARCHIVED))
+        return say_usage(run, "--all lists also archived sessions, and --archived only these");
     if (given(run, OPTION_NAMES) && given(run, OPTION_PREVIEW))
         return say_usage(run, "--preview adds to the list of sessions, and --names prints only names");
     int status = open_to_search(run);

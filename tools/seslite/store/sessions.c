@@ -35,6 +35,8 @@ void session_json(struct json *json, const ses_session *session)
     json_time(json, "createTime", ses_session_created_us(session));
     if (ses_session_expires_us(session) != INT64_MAX)
         json_time(json, "expireTime", ses_session_expires_us(session));
+    if (ses_session_archived_us(session) != 0)
+        json_time(json, "archiveTime", ses_session_archived_us(session));
     json_number(json, "eventCount", ses_session_stored(session));
     json_number(json, "lastSeq", ses_session_last_seq(session));
     json_number(json, "prunedSeq", ses_session_base_seq(session));
