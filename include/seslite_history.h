@@ -336,8 +336,8 @@ typedef struct ses_expire_options {
  *
  * A session is idle since it was last written to, by the store's clock, whatever times its events have. A
  * session that was loaded, or created with `created_us`, is idle since its update time. The sessions that
- * `sessions_per_user` keeps are those with the latest update time, which the clocks of clients give; with
- * SES_EXPIRE_CHANGED those that were written to last.
+ * `sessions_per_user` keeps are those with the latest update time, which the clocks of clients give, and
+ * those in the archive go before all others; with SES_EXPIRE_CHANGED those that were written to last.
  *
  * With SES_EXPIRE_DRY_RUN the call looks at every session of the app, as of one moment and whatever `limit`
  * says. It returns 0, and works on a store that was opened read-only.

@@ -118,6 +118,10 @@ DELETE FROM session_labels WHERE shard = SHARD($1) AND session_id = $1 AND name 
 -- name: base_state_all
 SELECT session_id, key, value, seq FROM base_state WHERE shard = SHARD($1) AND session_id = $1 ORDER BY key;
 
+-- name: session_shelve
+UPDATE sessions SET details = $2, active_30s = $3
+WHERE shard = SHARD(THE_SESSION($1)) AND id = THE_SESSION($1);
+
 -- name: session_describe
 UPDATE sessions SET details = $2 WHERE shard = SHARD(THE_SESSION($1)) AND id = THE_SESSION($1);
 
@@ -170,7 +174,7 @@ SELECT id FROM sessions WHERE app_id = $1 AND expires_us <= $3 ORDER BY expires_
 -- only: postgres mysql
 -- locks: FOR UPDATE
 SELECT id FROM sessions
-WHERE app_id = $1 AND active_30s <= $4 AND changed_us < $3 AND ahead_hour IS NULL
+WHERE app_id = $1 AND active_30s BETWEEN $5 AND $4 AND changed_us < $3 AND ahead_hour IS NULL
 ORDER BY active_30s, id LIMIT $2::bigint;
 
 -- name: sessions_idle_ahead
@@ -203,21 +207,33 @@ WHERE app_id = $1 AND name = $3 AND value BETWEEN $4 AND $5 LIMIT $2;
 
 -- name: ids_active_of_app
 SELECT id FROM sessions INDEXED BY sessions_by_activity
-WHERE app_id = $1 AND active_30s BETWEEN $3 AND $4 LIMIT $2::bigint;
+WHERE app_id = $1 AND active_30s BETWEEN $3 AND $4
+UNION ALL
+SELECT id FROM sessions INDEXED BY sessions_by_activity
+WHERE app_id = $1 AND active_30s BETWEEN $5 AND $6
+LIMIT $2::bigint;
 
 -- name: ids_active_of_user
 -- only: sqlite mysql
 SELECT id FROM sessions INDEXED BY sessions_by_user_activity
-WHERE user_id = $1 AND active_30s BETWEEN $3 AND $4 LIMIT $2;
+WHERE user_id = $1 AND active_30s BETWEEN $3 AND $4
+UNION ALL
+SELECT id FROM sessions INDEXED BY sessions_by_user_activity
+WHERE user_id = $1 AND active_30s BETWEEN $5 AND $6
+LIMIT $2;
 
 -- Between the first and the last 30 seconds no time has to be checked.
 
 -- name: count_active
 -- only: sqlite mysql
-SELECT count(*) FROM sessions AS c INDEXED BY sessions_by_activity
-WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
-  AND ((c.active_30s > $11 AND c.active_30s < $12) OR (c.updated_us >= $3 AND c.updated_us < $4))
-  AND PASSES(c, $15, $16, $17, $18);
+SELECT (SELECT count(*) FROM sessions AS c INDEXED BY sessions_by_activity
+        WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
+          AND ((c.active_30s > $11 AND c.active_30s < $12) OR (c.updated_us >= $3 AND c.updated_us < $4))
+          AND PASSES(c, $15, $16, $17, $18))
+     + (SELECT count(*) FROM sessions AS c INDEXED BY sessions_by_activity
+        WHERE c.app_id = $1 AND c.active_30s BETWEEN $19 AND $20
+          AND ((c.active_30s > $19 AND c.active_30s < $20) OR (c.updated_us >= $3 AND c.updated_us < $4))
+          AND PASSES(c, $15, $16, $17, $18));
 
 -- name: app_state_remove
 DELETE FROM app_state WHERE shard = SHARD(THE_APP($1)) AND app_id = THE_APP($1) AND key = $2;

@@ -257,7 +257,7 @@ struct list_filter {
     int64_t changed_since_us;  /* of the last write; INT64_MIN: any */
     int64_t changed_before_us; /* INT64_MAX: any */
     const char *without_label; /* NULL: any labels */
-    int64_t without_shelves;   /* bit n: none of shelf n (rows.h); 0: any */
+    int64_t without_shelves;   /* SHELF_* (rows.h); 0: any */
 };
 
 struct list_op {

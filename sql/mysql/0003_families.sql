@@ -43,7 +43,7 @@ UPDATE IGNORE seslite_features SET name = 'usage2' WHERE name = 'usage';
 -- forks, and is none. It stays when a session of the family is deleted or gets another name.
 --
 -- When the session was archived, by the clock of the store, after 1970. NULL: it is not. (The bit 8 of
--- sessions.details says that it is.)
+-- sessions.details says that it is, and sessions.active_30s is then 2^34 less.)
 --
 -- (MariaDB adds a column only if it is not there. MySQL cannot, so there the statement depends on what is
 -- there.)

@@ -106,8 +106,7 @@
 --
 -- Keeps the numbers of a page of a list until the transaction ends: of its rows, of these but the one after
 -- the page, and of their users. Statements about lists of owners that are given none are about these.
--- macro: BY_TIME(direction) = group_concat(p.id ORDER BY p.active_30s direction, p.updated_us direction,
---     p.name, p.user_id)
+-- macro: BY_TIME(direction) = group_concat(p.id ORDER BY p.updated_us direction, p.name, p.user_id)
 -- macro: KEEP_PAGE(numbers, limit) = AS_LIST(numbers), AS_LIST(substring_index(numbers, ',', limit - 1))
 --     INTO @ses_page, @ses_listed
 -- macro: PAGE() = SELECT AS_LIST(group_concat(DISTINCT s.user_id ORDER BY s.user_id)) INTO @ses_listed_users
@@ -126,7 +125,7 @@
 -- And, unless `since` is NULL, the times of the last write, no label of a name (unless that is NULL), and
 -- a shelf that is not in a set of shelves, each of which is a bit of it (see list_filter):
 -- macro: PASSES(row, since, before, without, shelves) = (since IS NULL OR (row.changed_us >= since
---     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 7) & 1) = 0
+--     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 1) & 1) = 0
 --     AND (without IS NULL OR (row.details & 4) = 0 OR NOT EXISTS (
 --     SELECT 1 FROM seslite_session_labels AS l WHERE l.session_id = row.id AND l.name = without))))
 --
@@ -135,14 +134,14 @@
 -- begins, of which some may not belong to it. A filter may leave fewer. (A subquery with a variable is run
 -- again for each row: so what a statement is about is found by one before it. That is no SET, which would
 -- lock the rows that it reads, in a transaction that only reads, too.)
--- macro: KEEP_FIRST(owner, number) = SELECT max(q.active_30s) INTO @ses_first
+-- macro: KEEP_FIRST(owner, number, start, end, name) = SELECT max(q.active_30s) INTO @name
 --     FROM (SELECT z.active_30s FROM seslite_sessions AS z
---     WHERE z.owner = number AND z.active_30s >= $11 AND z.active_30s < $12 AND $5 IS NULL AND $13 IS NULL
+--     WHERE z.owner = number AND z.active_30s >= start AND z.active_30s < end AND $5 IS NULL AND $13 IS NULL
 --     AND $15 IS NULL
 --     ORDER BY z.active_30s DESC LIMIT 1 OFFSET $2) AS q
--- macro: KEEP_LAST(owner, number) = SELECT max(q.active_30s) INTO @ses_last
+-- macro: KEEP_LAST(owner, number, start, end, name) = SELECT max(q.active_30s) INTO @name
 --     FROM (SELECT z.active_30s FROM seslite_sessions AS z
---     WHERE z.owner = number AND z.active_30s > $11 AND z.active_30s <= $12 AND $5 IS NULL AND $13 IS NULL
+--     WHERE z.owner = number AND z.active_30s > start AND z.active_30s <= end AND $5 IS NULL AND $13 IS NULL
 --     AND $15 IS NULL
 --     ORDER BY z.active_30s LIMIT 1 OFFSET $2) AS q
 -- For a list in order of creation: whether the next session is of these times, and if not, the first one that
@@ -151,7 +150,8 @@
 --     FROM (SELECT n.updated_us >= $3 AND n.updated_us < $4 AS fits
 --     FROM seslite_sessions AS n WHERE n.owner = number AND n.id > $8 ORDER BY n.id LIMIT 1) AS q
 -- macro: KEEP_BEGIN(owner, number) = SELECT min(i.id) - 1 INTO @ses_begin FROM seslite_sessions AS i
---     WHERE @ses_next = 0 AND i.owner = number AND i.active_30s BETWEEN $11 AND $12
+--     WHERE @ses_next = 0 AND i.owner = number AND (i.active_30s BETWEEN $11 AND $12
+--     OR i.active_30s BETWEEN $19 AND $20)
 --
 -- A session with which a feature has not come as far as its events, or that was cut since then:
 -- macro: IS_BEHIND(row, feature) = NOT EXISTS (SELECT 1 FROM seslite_derived AS d
@@ -362,34 +362,38 @@ FROM (SELECT count(*) AS total, sum(coalesce(s.expires_us <= $2, 0) OR coalesce(
 
 -- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The
 -- list begins after a position: a time $8, then for ties a session name and a user id, or, in order of
--- creation, a session number $8. A list by time goes through the 30 seconds from $11 to $12. If the next
--- session in order of creation is of other times, that list begins at the first one that was active between
--- $11 and $12. The last writes have no index, which every append would write: that list looks at all sessions
--- of its owner.
+-- creation, a session number $8. A list by time goes through the 30 seconds from $11 to $12, and of the
+-- archive from $19 to $20. If the next session in order of creation is of other times, that list begins at
+-- the first one that was active between these. The last writes have no index, which every append would
+-- write: that list looks at all sessions of its owner.
 
 -- name: list_app_newest
-KEEP_FIRST(app_id, THE_APP($1));
+KEEP_FIRST(app_id, THE_APP($1), $11, $12, ses_first);
+KEEP_FIRST(app_id, THE_APP($1), $19, $20, ses_first_archived);
 SELECT KEEP_PAGE(BY_TIME(DESC), $2)
-FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
-      WHERE c.app_id = THE_APP($1) AND c.active_30s >= coalesce(@ses_first, $11)
-        AND c.active_30s <= $12
+FROM (SELECT c.id, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
+      WHERE c.app_id = THE_APP($1)
+        AND (c.active_30s BETWEEN coalesce(@ses_first, $11) AND $12
+             OR c.active_30s BETWEEN coalesce(@ses_first_archived, $19) AND $20)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
-      ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2) AS p;
+      ORDER BY c.updated_us DESC, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
 
 -- name: list_app_oldest
-KEEP_LAST(app_id, THE_APP($1));
+KEEP_LAST(app_id, THE_APP($1), $11, $12, ses_last);
+KEEP_LAST(app_id, THE_APP($1), $19, $20, ses_last_archived);
 SELECT KEEP_PAGE(BY_TIME(ASC), $2)
-FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
-      WHERE c.app_id = THE_APP($1) AND c.active_30s >= $11
-        AND c.active_30s <= coalesce(@ses_last, $12)
+FROM (SELECT c.id, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
+      WHERE c.app_id = THE_APP($1)
+        AND (c.active_30s BETWEEN $11 AND coalesce(@ses_last, $12)
+             OR c.active_30s BETWEEN $19 AND coalesce(@ses_last_archived, $20))
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
-      ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2) AS p;
+      ORDER BY c.updated_us, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
 
@@ -419,28 +423,32 @@ PAGE();
 PAGE_ROWS();
 
 -- name: list_user_newest
-KEEP_FIRST(user_id, THE_USER($1));
+KEEP_FIRST(user_id, THE_USER($1), $11, $12, ses_first);
+KEEP_FIRST(user_id, THE_USER($1), $19, $20, ses_first_archived);
 SELECT KEEP_PAGE(BY_TIME(DESC), $2)
-FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
-      WHERE c.user_id = THE_USER($1) AND c.active_30s >= coalesce(@ses_first, $11)
-        AND c.active_30s <= $12
+FROM (SELECT c.id, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
+      WHERE c.user_id = THE_USER($1)
+        AND (c.active_30s BETWEEN coalesce(@ses_first, $11) AND $12
+             OR c.active_30s BETWEEN coalesce(@ses_first_archived, $19) AND $20)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
         AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
-      ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2) AS p;
+      ORDER BY c.updated_us DESC, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
 
 -- name: list_user_oldest
-KEEP_LAST(user_id, THE_USER($1));
+KEEP_LAST(user_id, THE_USER($1), $11, $12, ses_last);
+KEEP_LAST(user_id, THE_USER($1), $19, $20, ses_last_archived);
 SELECT KEEP_PAGE(BY_TIME(ASC), $2)
-FROM (SELECT c.id, c.active_30s, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
-      WHERE c.user_id = THE_USER($1) AND c.active_30s >= $11
-        AND c.active_30s <= coalesce(@ses_last, $12)
+FROM (SELECT c.id, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
+      WHERE c.user_id = THE_USER($1)
+        AND (c.active_30s BETWEEN $11 AND coalesce(@ses_last, $12)
+             OR c.active_30s BETWEEN $19 AND coalesce(@ses_last_archived, $20))
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
         AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
-      ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2) AS p;
+      ORDER BY c.updated_us, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
 
@@ -705,7 +713,8 @@ ON DUPLICATE KEY UPDATE value = values(value), seq = values(seq);
 -- prepared: for ses_append
 UPDATE seslite_sessions
 SET version = version + 1, last_seq = last_seq + 1, event_count = event_count + 1,
-    updated_us = greatest(updated_us, $1), active_30s = greatest(active_30s, $2), changed_us = $3,
+    updated_us = greatest(updated_us, $1), active_30s =
+        greatest(active_30s, $2 - CASE WHEN (details & 8) <> 0 THEN 17179869184 ELSE 0 END), changed_us = $3,
     ahead_hour = CASE WHEN greatest(updated_us, $1) > $3 + 3600000000 THEN $4 END
 WHERE id = @ses_session;
 

@@ -31,7 +31,7 @@ UPDATE seslite.features SET name = 'usage2' WHERE name = 'usage';
 ALTER TABLE seslite.session_details ADD COLUMN origin bigint;
 
 -- When the session was archived, by the clock of the store, after 1970. NULL: it is not. (The bit 8 of
--- sessions.details says that it is.)
+-- sessions.details says that it is, and sessions.active_30s is then 2^34 less.)
 ALTER TABLE seslite.session_details ADD COLUMN archived_us bigint;
 
 -- From here on to the drop of these tables: the numbers of the forks that there are.

@@ -167,10 +167,13 @@
 -- (The server estimates that nearly all rows are not NULL, so a list is planned as if nothing were asked.)
 -- macro: PASSES(row, since, before, without, shelves) = (nullif(since::bigint IS NULL OR (
 --     row.changed_us >= since::bigint AND row.changed_us < before::bigint
---     AND (shelves::bigint >> (row.details >> 3 & 7)::int & 1) = 0
+--     AND (shelves::bigint >> (row.details >> 3 & 1)::int & 1) = 0
 --     AND (without::text IS NULL OR row.details & 4 = 0 OR NOT EXISTS (
 --     SELECT 1 FROM seslite.session_labels AS l WHERE l.shard = row.shard AND l.session_id = row.id
 --       AND l.name = without::text OFFSET 0))), false) IS NOT NULL)
+--
+-- The part of active_30s that sessions in the archive have less of (see HIDDEN_SHIFT in rows/parts.h):
+-- macro: ARCHIVED_SHIFT() = CASE WHEN details & 8 <> 0 THEN 17179869184 ELSE 0 END
 --
 -- A session with which a feature has not come as far as its events, or that was cut since then:
 -- macro: IS_BEHIND(row, feature) = NOT EXISTS (SELECT 1 FROM seslite.derived AS d
@@ -388,40 +391,58 @@ LIMIT least($2::bigint, greatest(0, (SELECT count(*) FROM seslite.sessions
 
 -- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The
 -- list begins after a position: a time $8, then for ties a session name and a user id, or, in order of
--- creation, a session number $8. A list by time goes through the 30 seconds from $11 to $12: they come in
--- order from the index, and the sessions of each are sorted. If the next session in order of creation is of
--- other times, that list begins at the first one that was active between $11 and $12. The last writes have no
--- index, which every append would write: that list looks at all sessions of its owner. (user_id > 0 lets the
--- server use the indexes of a user's sessions. It estimates that a range between two parameters has one in
--- 200 rows, and would then sort a whole list instead of walking it. It does not recognize the range of a row
--- comparison, nor what coalesce hides.)
+-- creation, a session number $8. A list by time goes through the 30 seconds from $11 to $12, and of the
+-- archive from $19 to $20: they come in order from the index, and the sessions of each are sorted. If the
+-- next session in order of creation is of other times, that list begins at the first one that was active
+-- between $11 and $12, or $19 and $20. The last writes have no index, which every append would write: that
+-- list looks at all sessions of its owner. (user_id > 0 lets the server use the indexes of a user's sessions.
+-- It estimates that a range between two parameters has one in 200 rows, and would then sort a whole list
+-- instead of walking it. It does not recognize the range of a row comparison, nor what coalesce hides.)
 
 -- name: list_app_newest
 WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
                   s.changed_us,
-                  row_number() OVER (ORDER BY s.active_30s DESC, s.updated_us DESC, s.name,
+                  row_number() OVER (ORDER BY s.updated_us DESC, s.name,
                                      s.user_id) AS place
-FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $11) AND c.active_30s <= $12
-        AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
-        AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
-        AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
-      ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
+FROM ((SELECT c.* FROM seslite.sessions AS c
+       WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $11) AND c.active_30s <= $12
+         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
+         AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
+         AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+       ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint)
+      UNION ALL
+      (SELECT c.* FROM seslite.sessions AS c
+       WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $19) AND c.active_30s <= $20
+         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
+         AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
+         AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+       ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint)
+      ORDER BY updated_us DESC, name, user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
 -- name: list_app_oldest
 WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
                   s.changed_us,
-                  row_number() OVER (ORDER BY s.active_30s, s.updated_us, s.name, s.user_id) AS place
-FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $11) AND c.active_30s <= $12
-        AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
-        AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
-        AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
-      ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint) AS s
+                  row_number() OVER (ORDER BY s.updated_us, s.name, s.user_id) AS place
+FROM ((SELECT c.* FROM seslite.sessions AS c
+       WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $11) AND c.active_30s <= $12
+         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
+         AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
+         AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+       ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint)
+      UNION ALL
+      (SELECT c.* FROM seslite.sessions AS c
+       WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $19) AND c.active_30s <= $20
+         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
+         AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
+         AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+       ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint)
+      ORDER BY updated_us, name, user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
@@ -432,7 +453,8 @@ FROM (SELECT c.* FROM seslite.sessions AS c
       WHERE c.app_id = THE_APP($1)
         AND c.id > greatest($8, coalesce((SELECT min(i.id) FROM (
                 SELECT a.id FROM seslite.sessions AS a
-                WHERE a.app_id = THE_APP($1) AND a.active_30s BETWEEN $11 AND $12
+                WHERE a.app_id = THE_APP($1)
+                  AND (a.active_30s BETWEEN $11 AND $12 OR a.active_30s BETWEEN $19 AND $20)
                   AND NOT (SELECT n.updated_us >= $3 AND n.updated_us < $4 FROM seslite.sessions AS n
                            WHERE n.app_id = THE_APP($1) AND n.id > $8 ORDER BY n.id LIMIT 1)
                 OFFSET 0) AS i) - 1, 0))
@@ -461,31 +483,51 @@ KEEP_PAGE($2);
 -- name: list_user_newest
 WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
                   s.changed_us,
-                  row_number() OVER (ORDER BY s.active_30s DESC, s.updated_us DESC, s.name,
+                  row_number() OVER (ORDER BY s.updated_us DESC, s.name,
                                      s.user_id) AS place
-FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
-        AND (c.user_id, c.active_30s) >= (THE_USER($1), $11) AND c.active_30s <= $12
-        AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
-        AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
-        AND HAS_NAME(c)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
-      ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
+FROM ((SELECT c.* FROM seslite.sessions AS c
+       WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
+         AND (c.user_id, c.active_30s) >= (THE_USER($1), $11) AND c.active_30s <= $12
+         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
+         AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
+         AND HAS_NAME(c)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+       ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint)
+      UNION ALL
+      (SELECT c.* FROM seslite.sessions AS c
+       WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
+         AND (c.user_id, c.active_30s) >= (THE_USER($1), $19) AND c.active_30s <= $20
+         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
+         AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
+         AND HAS_NAME(c)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+       ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint)
+      ORDER BY updated_us DESC, name, user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
 -- name: list_user_oldest
 WITH page AS MATERIALIZED (SELECT SESSION_COLUMNS(s), s.name, u.name AS user_name, u.app_id AS users_app_id,
                   s.changed_us,
-                  row_number() OVER (ORDER BY s.active_30s, s.updated_us, s.name, s.user_id) AS place
-FROM (SELECT c.* FROM seslite.sessions AS c
-      WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
-        AND (c.user_id, c.active_30s) >= (THE_USER($1), $11) AND c.active_30s <= $12
-        AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
-        AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
-        AND HAS_NAME(c)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
-      ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint) AS s
+                  row_number() OVER (ORDER BY s.updated_us, s.name, s.user_id) AS place
+FROM ((SELECT c.* FROM seslite.sessions AS c
+       WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
+         AND (c.user_id, c.active_30s) >= (THE_USER($1), $11) AND c.active_30s <= $12
+         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
+         AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
+         AND HAS_NAME(c)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+       ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint)
+      UNION ALL
+      (SELECT c.* FROM seslite.sessions AS c
+       WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
+         AND (c.user_id, c.active_30s) >= (THE_USER($1), $19) AND c.active_30s <= $20
+         AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
+         AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
+         AND HAS_NAME(c)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+       ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint)
+      ORDER BY updated_us, name, user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
@@ -497,7 +539,7 @@ FROM (SELECT c.* FROM seslite.sessions AS c
         AND c.id > greatest($8, coalesce((SELECT min(i.id) FROM (
                 SELECT a.id FROM seslite.sessions AS a
                 WHERE a.shard = SHARD(THE_USER($1)) AND a.user_id = THE_USER($1) AND a.user_id > 0
-                  AND a.active_30s BETWEEN $11 AND $12
+                  AND (a.active_30s BETWEEN $11 AND $12 OR a.active_30s BETWEEN $19 AND $20)
                   AND NOT (SELECT n.updated_us >= $3 AND n.updated_us < $4 FROM seslite.sessions AS n
                            WHERE n.shard = SHARD(THE_USER($1)) AND n.user_id = THE_USER($1) AND n.user_id > 0
                                AND n.id > $8
@@ -565,7 +607,10 @@ WHERE shard = SHARD($1) AND user_id = $1 AND name >= $3
 
 -- name: ids_active_of_user
 SELECT id FROM seslite.sessions
-WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 AND active_30s BETWEEN $3 AND $4 LIMIT $2::bigint;
+WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 AND active_30s BETWEEN $3 AND $4
+UNION ALL
+SELECT id FROM seslite.sessions
+WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 AND active_30s BETWEEN $5 AND $6 LIMIT $2::bigint;
 
 -- Counts for the same filters, with the parameters of lists. ($8: the times have to be checked.)
 
@@ -591,11 +636,17 @@ WHERE l.app_id = $1 AND l.name = $5 AND l.value BETWEEN $6 AND coalesce($7, repe
 -- Between the first and the last 30 seconds no time has to be checked.
 
 -- name: count_active
-SELECT count(*) FROM seslite.sessions AS c
-WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
-  AND ((c.active_30s > $11 AND c.active_30s < $12) OR (c.updated_us >= $3 AND c.updated_us < $4))
-  AND PASSES(c, $15, $16, $17, $18)
-  AND ($2::bigint IS NULL OR true) AND ($5::text IS NULL OR true) AND ($6::text IS NULL OR true)
+SELECT sum(n)::bigint FROM (
+    SELECT count(*) AS n FROM seslite.sessions AS c
+    WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
+      AND ((c.active_30s > $11 AND c.active_30s < $12) OR (c.updated_us >= $3 AND c.updated_us < $4))
+      AND PASSES(c, $15, $16, $17, $18)
+    UNION ALL
+    SELECT count(*) FROM seslite.sessions AS c
+    WHERE c.app_id = $1 AND c.active_30s BETWEEN $19 AND $20
+      AND ((c.active_30s > $19 AND c.active_30s < $20) OR (c.updated_us >= $3 AND c.updated_us < $4))
+      AND PASSES(c, $15, $16, $17, $18)) AS ranges
+WHERE ($2::bigint IS NULL OR true) AND ($5::text IS NULL OR true) AND ($6::text IS NULL OR true)
   AND ($7::text IS NULL OR true) AND ($8::bigint IS NULL OR true) AND ($9::text IS NULL OR true)
   AND ($10::bigint IS NULL OR true) AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true);
 
@@ -793,7 +844,8 @@ SET version = version + 1 / CASE WHEN version = coalesce($2, version) AND versio
                                       AND last_seq < 4294967295
                                       AND event_count <= $4::bigint - $3::bigint THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
-    updated_us = greatest(updated_us, $5), active_30s = greatest(active_30s, $6), changed_us = $7,
+    updated_us = greatest(updated_us, $5), changed_us = $7,
+    active_30s = greatest(active_30s, $6 - ARCHIVED_SHIFT()),
     ahead_hour = CASE WHEN greatest(updated_us, $5) > $7 + 3600000000 THEN $8::bigint END
 WHERE shard = SHARD($1) AND id = $1
 RETURNING id, app_id, user_id, version - 1, last_seq - 1, event_count - 1, created_us,
@@ -805,7 +857,8 @@ SET version = version + 1 / CASE WHEN version = coalesce($4, version) AND versio
                                       AND last_seq < 4294967295
                                       AND event_count <= $6::bigint - $5::bigint THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
-    updated_us = greatest(updated_us, $7), active_30s = greatest(active_30s, $8), changed_us = $9,
+    updated_us = greatest(updated_us, $7), changed_us = $9,
+    active_30s = greatest(active_30s, $8 - ARCHIVED_SHIFT()),
     ahead_hour = CASE WHEN greatest(updated_us, $7) > $9 + 3600000000 THEN $10::bigint END
 WHERE s.shard = USER_SHARD($1, $2) AND s.name = $3 AND s.user_id = USER_ID($1, $2)
 RETURNING set_config('seslite.session', s.id::text, true)::bigint,
@@ -886,7 +939,8 @@ WHERE shard = SHARD(APP_OF($1)) AND app_id = APP_OF($1) AND key = ANY ($2::text[
 -- name: append_touch
 UPDATE seslite.sessions
 SET version = version + $2, last_seq = last_seq + $2, event_count = event_count + $2,
-    updated_us = greatest(updated_us, $3), active_30s = greatest(active_30s, $4), changed_us = $5,
+    updated_us = greatest(updated_us, $3), changed_us = $5,
+    active_30s = greatest(active_30s, $4 - ARCHIVED_SHIFT()),
     ahead_hour = CASE WHEN greatest(updated_us, $3) > $5 + 3600000000 THEN $6::bigint END
 WHERE shard = SHARD(THE_SESSION($1)) AND id = THE_SESSION($1);
 

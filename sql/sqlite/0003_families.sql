@@ -28,7 +28,7 @@ UPDATE features SET name = 'usage2' WHERE name = 'usage';
 ALTER TABLE session_details ADD COLUMN origin INTEGER;
 
 -- When the session was archived, by the clock of the store, after 1970. NULL: it is not. (The bit 8 of
--- sessions.details says that it is.)
+-- sessions.details says that it is, and sessions.active_30s is then 2^34 less.)
 ALTER TABLE session_details ADD COLUMN archived_us INTEGER;
 
 -- From here on to the temporary tables' end: the numbers of the forks that there are.

@@ -16,7 +16,7 @@
 -- And, unless `since` is NULL, the times of the last write, no label of a name (unless that is NULL), and
 -- a shelf that is not in a set of shelves, each of which is a bit of it (see list_filter):
 -- macro: PASSES(row, since, before, without, shelves) = (since IS NULL OR (row.changed_us >= since
---     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 7) & 1) = 0
+--     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 1) & 1) = 0
 --     AND (without IS NULL OR (row.details & 4) = 0 OR NOT EXISTS (
 --     SELECT 1 FROM session_labels AS l WHERE l.session_id = row.id AND l.name = without))))
 --
@@ -168,7 +168,7 @@ SELECT id FROM sessions INDEXED BY sessions_by_expiry WHERE app_id = ?1 AND expi
 
 -- name: sessions_idle
 SELECT id FROM sessions INDEXED BY sessions_by_activity
-WHERE app_id = ?1 AND active_30s <= ?4 AND changed_us < ?3 AND ahead_hour IS NULL
+WHERE app_id = ?1 AND active_30s BETWEEN ?5 AND ?4 AND changed_us < ?3 AND ahead_hour IS NULL
 ORDER BY active_30s LIMIT ?2;
 
 -- name: sessions_idle_ahead
@@ -200,8 +200,8 @@ LIMIT min(?2, max(0, (SELECT count(*) FROM sessions WHERE user_id = ?1) - ?3));
 -- users before the sort would take twice the time. A list by time joins the index to its own table, so that a
 -- label is looked up before the row is read. In order of creation the rows are read first, since they follow
 -- one another and may be of other times. If the next session is, such a list begins at the first one that was
--- active between ?11 and ?12. A NULL ends that search at once. The last writes have no index, which every
--- append would write: that list looks at all sessions of its owner.)
+-- active between ?11 and ?12, or ?19 and ?20, for the archive. A NULL ends that search at once. The last
+-- writes have no index, which every append would write: that list looks at all sessions of its owner.)
 
 -- name: list_app_newest
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
@@ -233,12 +233,18 @@ CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_i
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_app
       WHERE c.app_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
-        AND c.id > max(?8, coalesce((SELECT min(i.id) FROM sessions AS i INDEXED BY sessions_by_activity
-                                     WHERE i.app_id = ?1 AND i.active_30s <= ?12 AND i.active_30s >=
-                                           iif((SELECT n.updated_us >= ?3 AND n.updated_us < ?4
-                                                FROM sessions AS n INDEXED BY sessions_by_app
-                                                WHERE n.app_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1),
-                                               NULL, ?11)) - 1, 0))
+        AND c.id > max(?8, coalesce((SELECT min(b.id) FROM (
+            SELECT min(i.id) AS id FROM sessions AS i INDEXED BY sessions_by_activity
+            WHERE i.app_id = ?1 AND i.active_30s <= ?12 AND i.active_30s >=
+                  iif((SELECT n.updated_us >= ?3 AND n.updated_us < ?4
+                       FROM sessions AS n INDEXED BY sessions_by_app
+                       WHERE n.app_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1), NULL, ?11)
+            UNION ALL
+            SELECT min(i.id) AS id FROM sessions AS i INDEXED BY sessions_by_activity
+            WHERE i.app_id = ?1 AND i.active_30s <= ?20 AND i.active_30s >=
+                  iif((SELECT n.updated_us >= ?3 AND n.updated_us < ?4
+                       FROM sessions AS n INDEXED BY sessions_by_app
+                       WHERE n.app_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1), NULL, ?19)) AS b) - 1, 0))
         AND PASSES(c, ?15, ?16, ?17, ?18)
         AND HAS_LABEL(c)
       ORDER BY c.id LIMIT ?2) AS p
@@ -288,12 +294,18 @@ CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_i
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user
       WHERE c.user_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
-        AND c.id > max(?8, coalesce((SELECT min(i.id) FROM sessions AS i INDEXED BY sessions_by_user_activity
-                                     WHERE i.user_id = ?1 AND i.active_30s <= ?12 AND i.active_30s >=
-                                           iif((SELECT n.updated_us >= ?3 AND n.updated_us < ?4
-                                                FROM sessions AS n INDEXED BY sessions_by_user
-                                                WHERE n.user_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1),
-                                               NULL, ?11)) - 1, 0))
+        AND c.id > max(?8, coalesce((SELECT min(b.id) FROM (
+            SELECT min(i.id) AS id FROM sessions AS i INDEXED BY sessions_by_user_activity
+            WHERE i.user_id = ?1 AND i.active_30s <= ?12 AND i.active_30s >=
+                  iif((SELECT n.updated_us >= ?3 AND n.updated_us < ?4
+                       FROM sessions AS n INDEXED BY sessions_by_user
+                       WHERE n.user_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1), NULL, ?11)
+            UNION ALL
+            SELECT min(i.id) AS id FROM sessions AS i INDEXED BY sessions_by_user_activity
+            WHERE i.user_id = ?1 AND i.active_30s <= ?20 AND i.active_30s >=
+                  iif((SELECT n.updated_us >= ?3 AND n.updated_us < ?4
+                       FROM sessions AS n INDEXED BY sessions_by_user
+                       WHERE n.user_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1), NULL, ?19)) AS b) - 1, 0))
         AND HAS_NAME(c)
         AND PASSES(c, ?15, ?16, ?17, ?18)
         AND HAS_LABEL(c)

@@ -127,7 +127,7 @@ static inline bool put_plain(struct same *same, struct values *values, int at, c
     else if (kind == 'F')
         put_number(values, at, any(same, 3) - 1);
     else if (kind == 'R')
-        put_number(values, at, any(same, 4) * 0x55);
+        put_number(values, at, any(same, 4));
     else
         return false;
     return true;

@@ -52,6 +52,8 @@ TEST(a_session_goes_in_and_out)
     assert_int_equal(archived_us(fixture->store, &key), 0);
     must_archive(fixture->store, &key, 1);
     assert_int_equal(ses_session_archived_us(session), 0);
+    must_append(session, "{\"timestamp\":1800000000}"); /* by a handle that does not know it */
+    assert_store_sound(fixture->store);
     must_refresh(session);
     assert_int_equal(ses_session_archived_us(session), fixture->now);
     ses_session_close(session);

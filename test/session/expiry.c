@@ -227,6 +227,26 @@ TEST(those_last_written_can_be_kept)
     assert_sessions(fixture->store, "app", "a");
 }
 
+TEST(those_in_the_archive_go_first)
+{
+    ses_expire_options idle = {.size = sizeof idle, .idle_us = DAY, .limit = 1};
+    const ses_expire_options few = {.size = sizeof few, .sessions_per_user = 2};
+    const int64_t now = fixture->now;
+
+    create_at(fixture, "app", "u", "a", now - 40 * DAY, 0);
+    create_at(fixture, "app", "u", "b", now - 30 * DAY, 0);
+    create_at(fixture, "app", "u", "c", now - 20 * DAY, 0);
+    create_at(fixture, "app", "u", "d", now, 0);
+    assert_ok(ses_archive_set_by_key(fixture->store, &(ses_key){"app", "u", "c"}, 1, NULL, &error));
+    assert_ok(ses_archive_set_by_key(fixture->store, &(ses_key){"app", "u", "d"}, 1, NULL, &error));
+    assert_int_equal(expire(fixture->store, SES_MORE, "app", &idle), 1);
+    assert_sessions(fixture->store, "app", "a b d");
+    assert_int_equal(expire(fixture->store, SES_OK, "app", &few), 1);
+    assert_sessions(fixture->store, "app", "a b");
+    idle.limit = 10;
+    assert_int_equal(expire(fixture->store, SES_OK, "app", &idle), 2);
+}
+
 TEST(a_call_removes_so_many)
 {
     ses_expire_options options = {.size = sizeof options, .limit = 3, .sessions_per_user = 1, .idle_us = DAY};

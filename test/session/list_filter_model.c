@@ -70,7 +70,8 @@ static void write_item(FILE *out, const struct item *item)
         "last_seq, "
         "event_count, details, changed_us) VALUES (%lld, 1, %d, '%s', 0, %lld, %lld, 0, 0, 0, %d, %lld);\n",
         (long long)item->id, item->user + 1, item->name, (long long)item->updated_us,
-        (long long)(item->updated_us / 30000000), details, (long long)item->changed_us);
+        (long long)(item->updated_us / 30000000 - (item->is_archived ? INT64_C(1) << 34 : 0)), details,
+        (long long)item->changed_us);
 }
 
 static int model_setup(void **state)

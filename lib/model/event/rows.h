@@ -25,9 +25,8 @@ struct session_row {
 
 enum session_detail { DETAIL_PARENT = 0x1, DETAIL_TITLE = 0x2, DETAIL_LABELS = 0x4, DETAIL_ARCHIVED = 0x8 };
 
-/* The shelf of a session is the number of its bits from DETAIL_ARCHIVED on: filters name a set of shelves, as
- * one number with a bit for each. */
-enum shelves { SHELVES_ARCHIVED = 0xaa, SHELVES_OTHERS = 0x55 };
+/* Where lists find a session, by its DETAIL_ARCHIVED: each is a bit in the set that a filter leaves out. */
+enum shelf { SHELF_SHOWN = 0x1, SHELF_ARCHIVED = 0x2 };
 
 /* The part of the version that appends do not change, and a cut does. */
 static inline int64_t ses__row_epoch(const struct session_row *row)

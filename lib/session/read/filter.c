@@ -25,7 +25,7 @@ static int64_t time_or(const int64_t *time_us, int64_t otherwise)
 int ses__filter_take(const ses_filter *given, const char *user, struct list_filter *filter, ses_error *error)
 {
     static const int64_t without_shelves[] = {
-        [SES_ARCHIVED_ANY] = 0, [SES_ARCHIVED_NO] = SHELVES_ARCHIVED, [SES_ARCHIVED_ONLY] = SHELVES_OTHERS};
+        [SES_ARCHIVED_ANY] = 0, [SES_ARCHIVED_NO] = SHELF_ARCHIVED, [SES_ARCHIVED_ONLY] = SHELF_SHOWN};
     ses_filter own;
     int code = ses__take_options(&own, sizeof own, given, "filter", error);
 

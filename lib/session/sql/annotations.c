@@ -56,7 +56,8 @@ static int run_annotation(struct db *db, void *context, ses_error *error)
             now.other_labels += !ses__annotating_names(&change, ses__span_of(before.labels[i].name));
         if (change.archived_us != 0 && before.archived_us != 0) /* it keeps its time */
             change.archived_us = before.archived_us;
-        code = ses__details_annotate(db, &own->row, &change, &now, error);
+        code = change.sets_archived ? ses__details_archive(db, &own->row, change.archived_us, error)
+                                    : ses__details_annotate(db, &own->row, &change, &now, error);
     }
     if (code == SES_OK)
         code = ses__annotations_change(&own->annotations, &before, &change, error);

@@ -302,16 +302,27 @@ int ses__details_annotate(struct db *db, struct session_row *row, const struct a
     }
     int64_t bits = row->details & ~(int64_t)(DETAIL_TITLE | DETAIL_LABELS);
     bits |= (has_title ? DETAIL_TITLE : 0) | (labels > 0 ? DETAIL_LABELS : 0);
-    if (code == SES_OK && change->sets_archived && (change->archived_us != 0 || (bits & DETAIL_ARCHIVED)))
-        code = ses__query_do(db, STATEMENT_ARCHIVED_SET, error,
-                             VALUES(OWNER(row->id), INT_IF(change->archived_us != 0, change->archived_us)));
-    if (change->sets_archived)
-        bits = change->archived_us != 0 ? bits | DETAIL_ARCHIVED : bits & ~(int64_t)DETAIL_ARCHIVED;
     if (code != SES_OK || row->details == bits)
         return code;
     row->details = bits;
     return ses__change_one(db, STATEMENT_SESSION_DESCRIBE, "sessions", error,
                            VALUES(OWNER(row->id), INT(bits)));
+}
+
+int ses__details_archive(struct db *db, struct session_row *row, int64_t archived_us, ses_error *error)
+{
+    const bool was_archived = row->details & DETAIL_ARCHIVED;
+    const bool is_archived = archived_us != 0;
+    int code = SES_OK;
+
+    if (is_archived || was_archived)
+        code = ses__query_do(db, STATEMENT_ARCHIVED_SET, error,
+                             VALUES(OWNER(row->id), INT_IF(is_archived, archived_us)));
+    if (code != SES_OK || is_archived == was_archived)
+        return code;
+    row->details ^= DETAIL_ARCHIVED;
+    return ses__change_one(db, STATEMENT_SESSION_SHELVE, "sessions", error,
+                           VALUES(OWNER(row->id), INT(row->details), INT(ses__active_of(row))));
 }
 
 int ses__details_add(struct db *db, struct session_row *row, struct span initial,

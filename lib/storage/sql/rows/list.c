@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "model/event/timestamp.h"
 #include "storage/sql/rows/parts.h"
 
 /* ---------------------------------------------------------------------------------------- parameters */
@@ -51,19 +52,20 @@ void ses__prefix_values(struct value *values, const struct list_filter *filter, 
 }
 
 /* The first says whether any of them is asked. */
-void ses__pass_values(struct value *values, const struct list_filter *filter)
+void ses__pass_values(struct value *values, const struct list_filter *filter, int64_t without_shelves)
 {
     const bool is_asked = filter->changed_since_us != INT64_MIN || filter->changed_before_us != INT64_MAX ||
-                          filter->without_label || filter->without_shelves != 0;
+                          filter->without_label || without_shelves != 0;
 
     values[0] = INT_IF(is_asked, filter->changed_since_us);
     values[1] = INT_IF(is_asked, filter->changed_before_us);
     values[2] = STRING(filter->without_label);
-    values[3] = INT(filter->without_shelves);
+    values[3] = INT(without_shelves);
 }
 
-/* Sets the parameters for the owner of the sessions, their times, and their labels. */
-static void set_filter(struct value *values, const struct list_query *list)
+/* Sets the parameters for the owner of the sessions, their times and labels, and for shelves: 0 where ranges
+ * leave them out. */
+static void set_filter(struct value *values, const struct list_query *list, int64_t without_shelves)
 {
     const bool is_labelled = list->among && list->found_by == INDEX_LABELS;
 
@@ -75,12 +77,17 @@ static void set_filter(struct value *values, const struct list_query *list)
     values[4] = INT(list->filter->before_us);
     if (list->filter->label && !is_labelled)
         ses__label_values(values + 5, list->filter);
-    ses__pass_values(values + 15, list->filter);
+    ses__pass_values(values + 15, list->filter, without_shelves);
 }
 
-static bool is_newest_first(const struct list_query *list)
+static bool is_newest_first(int order)
 {
-    return list->order == SES_ORDER_NEWEST || list->order == SES_ORDER_CHANGED;
+    return order == SES_ORDER_NEWEST || order == SES_ORDER_CHANGED;
+}
+
+bool ses__list_is_ranged(const struct list_query *list)
+{
+    return !list->among && (list->order == SES_ORDER_NEWEST || list->order == SES_ORDER_OLDEST);
 }
 
 static bool has_times(const struct list_filter *filter)
@@ -88,17 +95,25 @@ static bool has_times(const struct list_filter *filter)
     return filter->since_us != INT64_MIN || filter->before_us != INT64_MAX;
 }
 
-static void set_active(struct value *values, int64_t since_us, int64_t before_us)
+/* The first and the last value of a range of the index; none if the filter leaves it out. Times that no
+ * session has are left out, since they would be in the other range. */
+static void set_active(struct value *values, const struct list_filter *filter, enum list_range range,
+                       int64_t since_us, int64_t before_us)
 {
-    values[0] = INT(ses__active_30s(since_us));
-    values[1] = INT(ses__active_30s(before_us - 1));
+    const int64_t shift = range == RANGE_ARCHIVED ? ARCHIVED_SHIFT : 0;
+    const int64_t first_us = since_us > TIMESTAMP_MIN ? since_us : TIMESTAMP_MIN;
+    const int64_t last_us = before_us <= TIMESTAMP_MAX ? before_us - 1 : TIMESTAMP_MAX;
+    const bool is_wanted = !(filter->without_shelves & range);
+
+    values[0] = INT(is_wanted ? ses__active_30s(first_us) - shift : 1);
+    values[1] = INT(is_wanted ? ses__active_30s(last_us) - shift : 0);
 }
 
 /* The position from which the list continues. Sessions that an index found are sorted by a factor of the
  * update time; others come from the index by time, which is searched from there on. */
 static void set_after(struct value *values, const struct list_query *list)
 {
-    const int factor = list->order == SES_ORDER_CREATED ? 0 : is_newest_first(list) ? -1 : 1;
+    const int factor = list->order == SES_ORDER_CREATED ? 0 : is_newest_first(list->order) ? -1 : 1;
     /* No session comes before one without a name, of that time. */
     const struct list_place start = {.time_us = factor < 0 ? INT64_MAX : INT64_MIN, .name = {"", 0}};
     const struct list_place *place = list->from_start ? &start : &list->after;
@@ -124,8 +139,12 @@ static void set_after(struct value *values, const struct list_query *list)
         since_us = us;
     else if (factor < 0 && us < before_us)
         before_us = us < INT64_MAX ? us + 1 : us;
-    if (factor != 0 || has_times(list->filter))
-        set_active(values + 11, since_us, before_us);
+    if (factor != 0 || has_times(list->filter)) {
+        set_active(values + 11, list->filter, list->range == RANGE_BOTH ? RANGE_SHOWN : list->range, since_us,
+                   before_us);
+        if (list->range == RANGE_BOTH)
+            set_active(values + 19, list->filter, RANGE_ARCHIVED, since_us, before_us);
+    }
 }
 
 /* -------------------------------------------------------------------------------------------- walking */
@@ -135,18 +154,17 @@ static int compare_numbers(int64_t left, int64_t right)
     return left < right ? -1 : left > right;
 }
 
-static int compare_places(const struct list_query *list, const struct list_place *left,
-                          const struct list_place *right)
+int ses__list_compare(int order, const struct list_place *left, const struct list_place *right)
 {
-    int order = compare_numbers(left->time_us, right->time_us);
+    int result = compare_numbers(left->time_us, right->time_us);
 
-    if (list->order == SES_ORDER_CREATED)
+    if (order == SES_ORDER_CREATED)
         return compare_numbers(left->session_id, right->session_id);
-    if (order == 0)
-        order = ses__span_order(left->name, right->name);
-    else if (is_newest_first(list))
-        order = -order;
-    return order != 0 ? order : compare_numbers(left->user_id, right->user_id);
+    if (result == 0)
+        result = ses__span_order(left->name, right->name);
+    else if (is_newest_first(order))
+        result = -result;
+    return result != 0 ? result : compare_numbers(left->user_id, right->user_id);
 }
 
 /* A list whose rows go back or do not move on would never end, and neither would its pages. */
@@ -155,7 +173,7 @@ static bool list_moves_on(struct list_rows *walk, const struct session_row *row,
     const bool by_change = walk->list->order == SES_ORDER_CHANGED;
     const struct list_place place = {by_change ? row->changed_us : row->updated_us, name, row->user_id,
                                      row->id};
-    bool moves = !walk->begun || compare_places(walk->list, &walk->last, &place) < 0;
+    bool moves = !walk->begun || ses__list_compare(walk->list->order, &walk->last, &place) < 0;
 
     memcpy(walk->last_name, name.ptr, name.len);
     walk->last = place;
@@ -212,7 +230,7 @@ void ses__list_rows_open(struct list_rows *rows, struct db *db, const struct lis
     rows->begun = !list->from_start;
     rows->last = list->after;
     values.at[2] = INT(list->limit);
-    set_filter(values.at, list);
+    set_filter(values.at, list, ses__list_is_ranged(list) ? 0 : list->filter->without_shelves);
     set_after(values.at, list);
     if (list->filter->id_prefix)
         ses__prefix_values(values.at + 13, list->filter, &rows->end);
@@ -256,12 +274,14 @@ int ses__list_find(struct db *db, const struct list_query *list, enum list_index
 
     values.at[1] = INT(of_app ? list->app_id : list->user_id);
     values.at[2] = INT(limit);
-    if (index == INDEX_NAMES)
+    if (index == INDEX_NAMES) {
         ses__prefix_values(values.at + 3, filter, &end);
-    else if (index == INDEX_LABELS)
+    } else if (index == INDEX_LABELS) {
         ses__label_values(values.at + 3, filter);
-    else
-        set_active(values.at + 3, filter->since_us, filter->before_us);
+    } else {
+        set_active(values.at + 3, filter, RANGE_SHOWN, filter->since_us, filter->before_us);
+        set_active(values.at + 5, filter, RANGE_ARCHIVED, filter->since_us, filter->before_us);
+    }
     ses__query_open(&query, db, statement, error, values.at + 1);
     found->count = 0;
     while (ses__query_row(&query)) {
@@ -284,12 +304,13 @@ int ses__list_count_all(struct db *db, const struct list_query *list, int64_t *c
     struct list_values values = no_values();
     struct prefix_end end;
 
-    set_filter(values.at, list);
+    set_filter(values.at, list, statement == STATEMENT_COUNT_ACTIVE ? 0 : filter->without_shelves);
     if (statement == STATEMENT_COUNT_OF_USER) {
         values.at[8] = INT(has_times(filter));
         ses__prefix_values(values.at + 13, filter, &end);
     } else if (statement == STATEMENT_COUNT_ACTIVE) {
-        set_active(values.at + 11, filter->since_us, filter->before_us);
+        set_active(values.at + 11, filter, RANGE_SHOWN, filter->since_us, filter->before_us);
+        set_active(values.at + 19, filter, RANGE_ARCHIVED, filter->since_us, filter->before_us);
     }
     const int code = ses__query_number(db, statement, count, error, values.at + 1);
     return code == SES_NOTFOUND ? SES_OK : code;

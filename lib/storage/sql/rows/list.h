@@ -6,6 +6,8 @@
 
 /* An index that finds sessions for a filter. */
 enum list_index { INDEX_NAMES, INDEX_LABELS, INDEX_ACTIVITY };
+/* A range of the indexes by activity (parts.h), by the bits of the filter. */
+enum list_range { RANGE_SHOWN = SHELF_SHOWN, RANGE_ARCHIVED = SHELF_ARCHIVED, RANGE_BOTH = 0x3 };
 
 struct list_query {
     bool whole_app;  /* all users of the app, else one */
@@ -13,7 +15,8 @@ struct list_query {
     int64_t user_id; /* of the one */
     int order;       /* SES_ORDER_* */
     int64_t limit;
-    bool from_start; /* else after `after` */
+    enum list_range range; /* both, but in a list by update time where the caller merges them */
+    bool from_start;       /* else after `after` */
     struct list_place after;
     const struct list_filter *filter;
     /* Only these sessions, which an index found for the filter. NULL: the list is walked in its own order. */
@@ -32,7 +35,8 @@ struct prefix_end {
 SESLITE_PRIVATE void ses__label_values(struct value *values, const struct list_filter *filter);
 SESLITE_PRIVATE void ses__prefix_values(struct value *values, const struct list_filter *filter,
                                         struct prefix_end *end);
-SESLITE_PRIVATE void ses__pass_values(struct value *values, const struct list_filter *filter);
+SESLITE_PRIVATE void ses__pass_values(struct value *values, const struct list_filter *filter,
+                                      int64_t without_shelves);
 
 /* A walk over the sessions of a list that match its filter. Each row comes after the one before, and the
  * first after `after`. */
@@ -49,6 +53,12 @@ SESLITE_PRIVATE void ses__list_rows_open(struct list_rows *rows, struct db *db, 
 /* The names live until the next row. */
 SESLITE_PRIVATE bool ses__list_rows_next(struct list_rows *rows, struct session_row *row, struct span *name,
                                          struct span *user);
+
+/* True for a list that is walked in the order of update times, and so in one of the ranges. */
+SESLITE_PRIVATE bool ses__list_is_ranged(const struct list_query *list);
+/* Less than 0: the place on the left comes first. */
+SESLITE_PRIVATE int ses__list_compare(int order, const struct list_place *left,
+                                      const struct list_place *right);
 
 /* Numbers of sessions, in no order. */
 struct found {

@@ -43,8 +43,8 @@ int ses__session_fill(struct db *db, const struct session_row *row, ses_error *e
     return ses__change_one(
         db, STATEMENT_SESSION_FILL, "sessions", error,
         VALUES(INT(row->id), INT(row->last_seq), INT(row->event_count), INT(row->updated_us),
-               INT(ses__active_30s(row->updated_us)), INT(row->base_seq), INT(row->details),
-               INT(row->version), INT(row->changed_us),
+               INT(ses__active_of(row)), INT(row->base_seq), INT(row->details), INT(row->version),
+               INT(row->changed_us),
                INT_IF(ses__is_ahead(row->updated_us, row->changed_us), ses__hour_of(row->changed_us))));
 }
 

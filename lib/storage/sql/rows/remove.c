@@ -1,5 +1,6 @@
 /* Removes sessions and users, with all that belongs to them; and finds those that are due. */
 #include "base/error.h"
+#include "model/event/timestamp.h"
 #include "storage/sql/derived/derived.h"
 #include "storage/sql/rows/artifact.h"
 #include "storage/sql/rows/parts.h"
@@ -164,10 +165,16 @@ static int find_idle(struct db *db, const struct due *due, struct value few, str
     ids->count = 0;
     if (before_us == INT64_MIN)
         return SES_OK;
-    /* The last parameter is the last value of the index in which sessions may be idle. */
-    int code =
-        find_ids(db, STATEMENT_SESSIONS_IDLE, ids, error,
-                 VALUES(INT(due->owner), few, INT(before_us), INT(ses__active_30s(before_us + HOUR_US))));
+    /* The last parameters are the last and the first value of the index between which sessions may be idle.
+     * Those in the archive go first. */
+    const int64_t first = ses__active_30s(TIMESTAMP_MIN);
+    const int64_t last = ses__active_30s(before_us + HOUR_US);
+    int code = find_ids(db, STATEMENT_SESSIONS_IDLE, ids, error,
+                        VALUES(INT(due->owner), few, INT(before_us), INT(last - ARCHIVED_SHIFT),
+                               INT(first - ARCHIVED_SHIFT)));
+    if (code == SES_OK && ids->count == 0)
+        code = find_ids(db, STATEMENT_SESSIONS_IDLE, ids, error,
+                        VALUES(INT(due->owner), few, INT(before_us), INT(last), INT(first)));
     if (code == SES_OK && ids->count == 0)
         code = find_ids(db, STATEMENT_SESSIONS_IDLE_AHEAD, ids, error,
                         VALUES(INT(due->owner), few, INT(before_us), INT(ses__hour_of(before_us))));

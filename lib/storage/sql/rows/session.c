@@ -14,6 +14,11 @@ int64_t ses__active_30s(int64_t time_us)
     return whole_units(time_us, INT64_C(30000000));
 }
 
+int64_t ses__active_of(const struct session_row *row)
+{
+    return ses__active_30s(row->updated_us) - (row->details & DETAIL_ARCHIVED ? ARCHIVED_SHIFT : 0);
+}
+
 int64_t ses__hour_of(int64_t time_us)
 {
     return whole_units(time_us, HOUR_US);
@@ -192,9 +197,9 @@ int ses__session_add(struct db *db, const ses_key *key, const struct session_tim
 int ses__session_touch(struct db *db, const struct session_row *before, const struct session_row *after,
                        ses_error *error)
 {
-    const int64_t active = ses__active_30s(after->updated_us);
+    const int64_t active = ses__active_of(after);
     const bool ahead = ses__is_ahead(after->updated_us, after->changed_us);
-    const bool same = active == ses__active_30s(before->updated_us) && !ahead;
+    const bool same = active == ses__active_of(before) && !ahead;
 
     return ses__change_one(db, same ? STATEMENT_SESSION_TOUCH : STATEMENT_SESSION_TOUCH_ACTIVE, "sessions",
                            error,

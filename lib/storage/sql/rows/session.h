@@ -74,10 +74,13 @@ struct annotated {
     bool has_title;
     size_t other_labels; /* that the change does not name */
 };
-/* Sets or removes title, labels and archive. The row is brought up to date. LIMIT. */
+/* Sets or removes title and labels. The row is brought up to date. LIMIT. */
 SESLITE_PRIVATE int ses__details_annotate(struct db *db, struct session_row *row,
                                           const struct annotating *change, const struct annotated *now,
                                           ses_error *error);
+/* Puts the session into the archive, or (0) takes it out of there. The row is brought up to date. */
+SESLITE_PRIVATE int ses__details_archive(struct db *db, struct session_row *row, int64_t archived_us,
+                                         ses_error *error);
 /* Looks what a session has, in two halves. Number 0: the one that this transaction finds. */
 SESLITE_PRIVATE void ses__annotated_ask(struct query *query, struct db *db, int64_t session_id,
                                         ses_error *error);

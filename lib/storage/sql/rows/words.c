@@ -273,7 +273,7 @@ void ses__found_rows_open(struct found_rows *rows, struct db *db, const struct w
         ses__label_values(label, filter);
     if (filter->id_prefix)
         ses__prefix_values(prefix, filter, &rows->end);
-    ses__pass_values(pass, filter);
+    ses__pass_values(pass, filter, filter->without_shelves);
     ses__query_open(&rows->query, db, STATEMENT_WORDS_FOUND, error,
                     VALUES(TEXT(((struct span){asked->text->data, asked->text->len})), INT(asked->most),
                            INT(filter->since_us), INT(filter->before_us), label[0], label[1], label[2],

@@ -26,18 +26,83 @@ static int add_listed(struct list_op *op, const struct session_row *row, struct 
     return code;
 }
 
+/* Takes one row more than the page has, if there is one. */
 static int take_list(struct list_rows *rows, struct list_op *op, ses_error *error)
 {
+    const size_t enough = op->count + op->limit + 1;
     struct session_row row;
     struct span name;
     struct span user;
 
-    while (!op->more && ses__list_rows_next(rows, &row, &name, &user)) {
-        op->more = op->count == op->limit;
-        if (!op->more)
-            ses__query_keep(&rows->query, add_listed(op, &row, name, user, error));
-    }
+    while (op->count < enough && ses__list_rows_next(rows, &row, &name, &user))
+        ses__query_keep(&rows->query, add_listed(op, &row, name, user, error));
     return ses__query_end(&rows->query);
+}
+
+static void end_page(struct list_op *op)
+{
+    op->more = op->count > op->limit;
+    while (op->count > op->limit)
+        ses__snapshot_free(&op->items[--op->count].snapshot);
+}
+
+static struct list_place place_of(const struct listed *listed)
+{
+    const struct session_row *row = &listed->snapshot.row;
+
+    return (struct list_place){row->updated_us, ses__span_of(listed->name), row->user_id, row->id};
+}
+
+/* Brings the sessions of two walks, of which the first gave `first`, into the order of the list. */
+static int merge_walks(struct list_op *op, size_t first, ses_error *error)
+{
+    const ses_allocator *allocator = op->arena->allocator;
+    struct listed *items = ses__memory_new(allocator, op->count * sizeof *items);
+    size_t left = 0;
+    size_t right = first;
+
+    if (!items)
+        return ses__error_nomem(error);
+    for (size_t i = 0; i < op->count; i++) {
+        bool is_left = right == op->count;
+        if (!is_left && left < first) {
+            const struct list_place left_place = place_of(&op->items[left]);
+            const struct list_place right_place = place_of(&op->items[right]);
+            is_left = ses__list_compare(op->order, &left_place, &right_place) < 0;
+        }
+        items[i] = op->items[is_left ? left++ : right++];
+    }
+    ses__memory_free(allocator, op->items);
+    op->items = items;
+    op->capacity = op->count;
+    return SES_OK;
+}
+
+static int walk_list(struct list_op *op, struct db *db, const struct list_query *query, ses_error *error)
+{
+    struct list_rows rows;
+
+    ses__list_rows_open(&rows, db, query, error);
+    return take_list(&rows, op, error);
+}
+
+/* A list by update time walks both ranges of its index, but those that the filter leaves out. A server merges
+ * them itself. */
+static int walk_ranges(struct list_op *op, struct db *db, struct list_query *query, ses_error *error)
+{
+    static const enum list_range ranges[] = {RANGE_SHOWN, RANGE_ARCHIVED};
+    size_t first = 0;
+    int code = SES_OK;
+
+    if (ses__db_asks_ahead(db) || !ses__list_is_ranged(query))
+        return walk_list(op, db, query, error);
+    for (int i = 0; i < 2 && code == SES_OK; i++) {
+        first = op->count;
+        query->range = ranges[i];
+        if (!(query->filter->without_shelves & ranges[i]))
+            code = walk_list(op, db, query, error);
+    }
+    return code == SES_OK && first > 0 && first < op->count ? merge_walks(op, first, error) : code;
 }
 
 /* ------------------------------------------------------------------------------------------- filters */
@@ -101,14 +166,11 @@ static int read_filtered(struct list_op *op, struct db *db, struct list_query *q
     bool is_found = false;
     int code = find_few(db, query, &few, &is_found, error);
     const struct owner_list owners = {few.items, few.count};
-    struct list_rows rows;
 
     if (is_found)
         query->among = &owners;
-    if (code == SES_OK && (!is_found || few.count > 0)) {
-        ses__list_rows_open(&rows, db, query, error);
-        code = take_list(&rows, op, error);
-    }
+    if (code == SES_OK && (!is_found || few.count > 0))
+        code = walk_ranges(op, db, query, error);
     query->among = NULL;
     ses__memory_free(few.allocator, few.items);
     return code;
@@ -285,6 +347,8 @@ static int read_list_page(struct list_op *op, struct db *db, struct list_query *
     query->user_id = row.id;
     if (code == SES_OK)
         code = asks_all ? take_list(&rows, op, error) : read_filtered(op, db, query, error);
+    if (code == SES_OK)
+        end_page(op);
     return code == SES_OK ? load_page(asks_all ? &contents : NULL, db, op, error) : code;
 }
 
@@ -295,6 +359,7 @@ static int run_list(struct db *db, void *context, ses_error *error)
                                .whole_app = op->user == NULL,
                                .order = op->order,
                                .limit = (int64_t)op->limit + 1,
+                               .range = RANGE_BOTH,
                                .from_start = op->from_start,
                                .after = op->after};
 

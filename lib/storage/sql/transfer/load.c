@@ -39,6 +39,8 @@ static int add_head(struct load_run *run, ses_error *error)
     int64_t origin = op->origin;
     int code = ses__details_add(run->db, row, op->initial, &op->annotating, error);
 
+    if (code == SES_OK)
+        code = ses__details_archive(run->db, row, op->annotating.archived_us, error);
     if (code == SES_OK && op->parent)
         code = ses__query_do(
             run->db, STATEMENT_PARENT_SET, error,

@@ -108,6 +108,8 @@ int ses__load_annotate(struct load_run *run, struct session_row *row, ses_error 
         code = merge_labels(&change, &own.annotations, &own.arena, error);
     if (code == SES_OK)
         code = ses__details_annotate(run->db, row, &change, &now, error);
+    if (code == SES_OK)
+        code = ses__details_archive(run->db, row, change.archived_us, error);
     ses__snapshot_free(&own);
     if (code != SES_OK || row->expires_us == op->expires_us)
         return code;

@@ -24,7 +24,7 @@ static void check_times(struct check *check, const struct checked_session *sessi
 
     if (row->updated_us < row->created_us)
         ses__check_found(check, SES_PROBLEM_TIME, 0, "the session was updated before it was created");
-    if (session->active_30s != ses__active_30s(row->updated_us))
+    if (session->active_30s != ses__active_of(row))
         ses__check_found(check, SES_PROBLEM_TIME, 0, "active_30s does not agree with updated_us");
     if (!ses__timestamp_holds(session->changed_us))
         ses__check_found(check, SES_PROBLEM_TIME, 0, "changed_us cannot be");

@@ -137,7 +137,7 @@ static int read_usage_sessions(struct usage_batch *batch, int64_t after, ses_err
     values[9] = values[10] = STRING(NULL);
     if (filter->id_prefix)
         ses__prefix_values(values + 9, filter, &end);
-    ses__pass_values(values + 11, filter);
+    ses__pass_values(values + 11, filter, filter->without_shelves);
     ses__query_open(&query, batch->db, statement, error, values);
     while (batch->count < USAGE_SESSIONS && ses__query_row(&query)) {
         ses__query_keep(&query, take_usage_session(batch, &query, after));
