@@ -102,18 +102,31 @@ check_rooms() {
         [ "$(find "$folder" -maxdepth 1 -name '*.[ch]' | wc -l)" -le 25 ] ||
             complain "$folder has more than 25 files"
     done
-    for file in $(find "$1" -name '*.[ch]'); do
-        room=${file%/*}
-        [ "$room" = "$1" ] && room=. || room=${room#"$1"/}
-        allowed=$(echo "$2" | awk -v room="$room" '$1 == room {$1 = ""; print}')
-        [ -n "$allowed" ] || complain "$file stands in no room"
-        for header in $(sed -n 's/^#include "\(.*\)"$/\1/p' "$file"); do
-            case " $allowed $3 " in
-            *" ${header%/*} "* | *" $header "*) ;;
-            *) complain "$file includes $header" ;;
-            esac
-        done
-    done
+    said=$(find "$1" -name '*.[ch]' -exec env ROOMS="$2" HEADERS="$3" awk -v top="$1" '
+        BEGIN {
+            for (i = split(ENVIRON["ROOMS"], lines, "\n"); i > 0; i--) {
+                for (j = split(lines[i], words); j > 1; j--)
+                    allowed[words[1], words[j]] = 1
+                if (words[1] != "")
+                    is_room[words[1]] = 1
+            }
+            for (i = split(ENVIRON["HEADERS"], words); i > 0; i--)
+                anywhere[words[i]] = 1
+        }
+        FNR == 1 {
+            room = FILENAME
+            sub(/\/[^\/]*$/, "", room)
+            room = room == top ? "." : substr(room, length(top) + 2)
+            if (!(room in is_room))
+                print FILENAME " stands in no room"
+        }
+        /^#include ".*"$/ {
+            header = folder = substr($2, 2, length($2) - 2)
+            sub(/\/[^\/]*$/, "", folder)
+            if (!((room, folder) in allowed) && !((room, header) in allowed) && !(header in anywhere))
+                print FILENAME " includes " header
+        }' {} +)
+    [ -z "$said" ] || complain "$said"
 }
 public=$(cd include && echo *.h)
 check_rooms lib "$rooms" "$public statements.h postgres_statements.h mysql_statements.h"
