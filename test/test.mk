@@ -117,7 +117,7 @@ CHECK_SETTINGS = HEADERS='$(HEADERS)' REFERENCE='$(REFERENCE)' AWK='$(AWK)' NM='
 # the sum to be printed. All are built before the first runs: else make begins with those that are built last,
 # and what takes long is left to run alone.
 RUNS := $(TEST_NAMES:%=run-%)
-.PHONY: check test test-all quick tree-check asan tsan coverage sqlite-versions stress damage $(RUNS) $(CHECKS:%=check-%)
+.PHONY: check test test-all quick programs tree-check asan tsan coverage sqlite-versions stress damage $(RUNS) $(CHECKS:%=check-%)
 $(RUNS): run-%: $(PROGRAMS)/test/% | $(TEST_NAMES:%=$(PROGRAMS)/test/%)
 	@sh test/run.sh one $(PROGRAMS) $* $(if $(RUNNER),$(RUNNER) $<)
 
@@ -149,6 +149,9 @@ else
 check test test-all quick: $(RUNS) $(CHECKS:%=check-%)
 	@LEFT='$(LEFT)' TIMED='$(TIMED_TESTS)' RUNNER='$(RUNNER)' sh test/run.sh sum $(PROGRAMS) $(TEST_NAMES) $(CHECKS)
 endif
+
+### programs: the programs of the tests, which are not run; TESTS and ENGINE choose them
+programs: $(TEST_NAMES:%=$(PROGRAMS)/test/%)
 
 ### tree-check: the checks of the whole tree: layers, headers, what is exported and linked, the documents, installing
 tree-check: $(CHECKS:%=check-%)
