@@ -383,6 +383,24 @@ char *support_read_file(const char *path, size_t *len)
     return text;
 }
 
+size_t support_count_in_files(const char *path, const char *word)
+{
+    static const char *const suffixes[] = {"", "-wal", "-journal"};
+    size_t met = 0;
+
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        char name[1024];
+        size_t len = 0;
+        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+        char *bytes = support_read_file(name, &len);
+        const char *at = bytes;
+        while (at && (at = memchr(at, word[0], (size_t)(bytes + len - at))))
+            met += strncmp(at++, word, strlen(word)) == 0; /* a NUL follows the bytes */
+        free(bytes);
+    }
+    return met;
+}
+
 char *support_schema(void)
 {
     int status = 0;

@@ -190,6 +190,8 @@ void support_pause_us(long us);
 
 /* A whole file as text; free it. NULL when there is none. */
 char *support_read_file(const char *path, size_t *len);
+/* How often the word stands in the files of a store: the file itself, its log and its journal. */
+size_t support_count_in_files(const char *path, const char *word);
 /* The scripts of sql/sqlite, one after another, without the lines for the sqlite3 program; free it. */
 char *support_schema(void);
 /* A file of the shared test data, "data/..." or "vectors/..."; NULL where they are missing, after saying

@@ -37,26 +37,9 @@ static const ses_delete_options *secure_options(void)
     return support_on_server() ? NULL : &secure;
 }
 
-static size_t count_in(const char *path, const char *suffix)
-{
-    char name[1024];
-    size_t len = 0;
-    size_t met = 0;
-
-    snprintf(name, sizeof name, "%s%s", path, suffix);
-    char *bytes = support_read_file(name, &len);
-    const char *at = bytes;
-    while (at && (at = memchr(at, SECRET[0], (size_t)(bytes + len - at))))
-        met += strncmp(at++, SECRET, strlen(SECRET)) == 0; /* a NUL follows the bytes */
-    free(bytes);
-    return met;
-}
-
 static size_t count_secrets(const struct fixture *fixture)
 {
-    return support_on_server() ? 0
-                               : count_in(fixture->path, "") + count_in(fixture->path, "-wal") +
-                                     count_in(fixture->path, "-journal");
+    return support_count_in_files(fixture->path, SECRET);
 }
 
 static void assert_secrets(const struct fixture *fixture)

@@ -196,21 +196,6 @@ static void make_history(struct history *history)
 
 /* ------------------------------------------------------------------------------------------ looking at it */
 
-/* The value, in either spelling. */
-static size_t count_in(const char *path, const char *suffix)
-{
-    char name[1024];
-    size_t len = 0;
-    size_t met = 0;
-
-    snprintf(name, sizeof name, "%s%s", path, suffix);
-    char *bytes = support_read_file(name, &len);
-    for (size_t i = 0; bytes && i + 12 <= len; i++)
-        met += memcmp(bytes + i, MARKER, 9) == 0 || memcmp(bytes + i, ENCODED, 12) == 0;
-    free(bytes);
-    return met;
-}
-
 /* As `text` is after the redaction: "MARKER-n" becomes "[redacted]". */
 static char *redacted(const char *text)
 {
@@ -318,8 +303,8 @@ static void run_history(const struct fixture *fixture, uint64_t seed)
         ses_session_close(fork);
     }
     if (!support_on_server()) {
-        assert_int_equal(count_in(fixture->path, ""), 0);
-        assert_int_equal(count_in(fixture->path, "-wal"), 0);
+        assert_int_equal(support_count_in_files(fixture->path, MARKER), 0);
+        assert_int_equal(support_count_in_files(fixture->path, ENCODED), 0);
     }
     assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL, &error));
 }

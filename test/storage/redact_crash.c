@@ -79,23 +79,9 @@ static bool is_redacted(const char *path, int journal)
     return secrets == 0;
 }
 
-static size_t count_in(const char *path, const char *suffix)
-{
-    char name[1024];
-    size_t len = 0;
-    size_t met = 0;
-
-    snprintf(name, sizeof name, "%s%s", path, suffix);
-    char *bytes = support_read_file(name, &len);
-    for (size_t i = 0; bytes && i + sizeof SECRET <= len; i++)
-        met += memcmp(bytes + i, SECRET, sizeof SECRET - 1) == 0;
-    free(bytes);
-    return met;
-}
-
 static size_t count_secrets(const char *path)
 {
-    return count_in(path, "") + count_in(path, "-wal") + count_in(path, "-journal");
+    return support_count_in_files(path, SECRET);
 }
 
 /* ------------------------------------------------------------------------------------------------ tests */

@@ -28,25 +28,9 @@ static int group_setup(void **state)
 
 /* ---------------------------------------------------------------------------------------- looking */
 
-static size_t count_in(const char *path, const char *suffix)
-{
-    char name[1024];
-    size_t len = 0;
-    size_t met = 0;
-
-    snprintf(name, sizeof name, "%s%s", path, suffix);
-    char *bytes = support_read_file(name, &len);
-    const char *at = bytes;
-    while (at && (at = memchr(at, SECRET[0], (size_t)(bytes + len - at))))
-        met += strncmp(at++, SECRET, strlen(SECRET)) == 0; /* a NUL follows the bytes */
-    free(bytes);
-    return met;
-}
-
 static size_t count_secrets(const struct fixture *fixture)
 {
-    return count_in(fixture->path, "") + count_in(fixture->path, "-wal") +
-           count_in(fixture->path, "-journal");
+    return support_count_in_files(fixture->path, SECRET);
 }
 
 /* ---------------------------------------------------------------------------------------- writing */
@@ -310,7 +294,7 @@ TEST(copies_in_unused_bytes)
 {
     leave_copies(fixture->store, SECRET);
     fixture_reopen(fixture);
-    assert_true(count_in(fixture->path, "") > 0);
+    assert_true(count_secrets(fixture) > 0);
     assert_ok(ses_delete(fixture->store, &key, &secure, NULL, &error));
     assert_int_equal(count_secrets(fixture), 0);
     assert_sound(fixture->path);

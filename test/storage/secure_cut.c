@@ -6,24 +6,9 @@
 
 static const ses_key key = {"app", "user", "session"};
 
-static size_t count_in(const char *path, const char *suffix)
-{
-    char name[1024];
-    size_t len = 0;
-    size_t met = 0;
-
-    snprintf(name, sizeof name, "%s%s", path, suffix);
-    char *bytes = support_read_file(name, &len);
-    const char *at = bytes;
-    while (at && (at = memchr(at, SECRET[0], (size_t)(bytes + len - at))))
-        met += strncmp(at++, SECRET, strlen(SECRET)) == 0; /* a NUL follows the bytes */
-    free(bytes);
-    return met;
-}
-
 static size_t count_secrets(const struct fixture *fixture)
 {
-    return count_in(fixture->path, "") + count_in(fixture->path, "-wal");
+    return support_count_in_files(fixture->path, SECRET);
 }
 
 static void append_about(ses_store *store, const char *word, int number)
