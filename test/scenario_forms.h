@@ -21,6 +21,8 @@ static void faults_use_forms(struct faults *faults, ses_store *store, ses_sessio
     STEP(SES_OK, ses_title_set(session, "T", NULL, &error));
     STEP(SES_OK, ses_labels_set_by_key(store, &key, &label, 1, NULL, &error));
     STEP(SES_OK, ses_expiry_set(session, &expires, NULL, &error));
+    STEP(SES_OK, ses_archive_set_by_key(store, &key, 1, NULL, &error));
+    STEP(SES_OK, ses_archive_set(session, 0, NULL, &error));
     STEP(SES_OK, ses_rewind_by_key(store, &key, &first, NULL, NULL, &error));
     STEP(SES_OK, ses_redo_by_key(store, &key, NULL, NULL, &error));
     STEP(SES_OK, ses_refresh(session, NULL, &error));
