@@ -153,7 +153,7 @@ TEST_OF(command_setup, words_and_names_are_completed)
     (void)must_save(fixture, &only_user, "logo", "x", NULL);
     assert_proposed("artifact\n", "art");
     assert_proposed("get\twrite the bytes of an artifact to a file or standard output\n", "artifact", "g");
-    assert_proposed("artifact\n", "help", "ar");
+    assert_proposed("artifact\n", "help", "art");
     assert_proposed("delete\tdelete all versions of an artifact\n", "help", "artifact", "d");
     assert_proposed("plan.md\ttext/markdown\nuser:logo\n", "-s", "one", "artifact", "get", "");
     assert_proposed("user:logo\n", "artifact", "list", "--versions", "");

@@ -68,7 +68,7 @@ TEST(details_of_a_page_are_two_statements)
     ses_store *store = fixture->store;
 
     add_sessions(store, 0, 200);
-    const long plain = runs_of(store, NULL, SES_ORDER_NEWEST, 100);
+    const long plain = runs_of(store, NULL, SES_ORDER_CREATED, 100);
     for (int i = 0; i < 100; i++) {
         char name[16];
         const ses_key key = {"app", "titled", name};
