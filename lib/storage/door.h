@@ -225,8 +225,7 @@ struct watched {
     bool changed;
 };
 
-/* Those that are not fresh are looked at only if anything was written to the store since the last look. Does
- * not wait. */
+/* Looks at those that are not fresh only if anything was written since the last look. Does not wait. */
 struct watch_op {
     struct watched *items;
     size_t count;

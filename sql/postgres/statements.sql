@@ -172,7 +172,7 @@
 --     SELECT 1 FROM seslite.session_labels AS l WHERE l.shard = row.shard AND l.session_id = row.id
 --       AND l.name = without::text OFFSET 0))), false) IS NOT NULL)
 --
--- The part of active_30s that sessions in the archive have less of (see HIDDEN_SHIFT in rows/parts.h):
+-- The part of active_30s that sessions in the archive have less of (see ARCHIVED_SHIFT in rows/parts.h):
 -- macro: ARCHIVED_SHIFT() = CASE WHEN details & 8 <> 0 THEN 17179869184 ELSE 0 END
 --
 -- A session with which a feature has not come as far as its events, or that was cut since then:
