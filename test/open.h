@@ -125,6 +125,22 @@ static inline char *raw_text(const char *path, const char *sql)
     return out.data;
 }
 
+/* Fills the first page of a table with nonsense. */
+static inline void raw_break_table(const char *path, const char *table)
+{
+    const unsigned char nonsense[100] = {0xFF, 0xFF, 0xFF};
+    char sql[200];
+
+    snprintf(sql, sizeof sql, "SELECT (rootpage - 1) * 4096 FROM sqlite_schema WHERE name = '%s'", table);
+    char *root = raw_text(path, sql);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, atol(root), SEEK_SET), 0);
+    assert_int_equal(fwrite(nonsense, 1, sizeof nonsense, file), sizeof nonsense);
+    assert_int_equal(fclose(file), 0);
+    free(root);
+}
+
 static inline void assert_query(const char *path, const char *sql, const char *expected)
 {
     char *text = raw_text(path, sql);

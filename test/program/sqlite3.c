@@ -1,53 +1,29 @@
 /* The sqlite3 program: runs the schema script, reads what the library wrote, and cannot break it. */
-#include "support.h"
-
-struct program_test {
-    char *folder;
-    char *path;
-};
-
-static int setup(void **state)
-{
-    struct program_test *test = calloc(1, sizeof *test);
-    assert_non_null(test);
-    test->folder = support_folder_make();
-    test->path = support_path(test->folder, "store.db");
-    *state = test;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct program_test *test = *state;
-    free(test->path);
-    support_folder_remove(test->folder);
-    free(test);
-    return 0;
-}
+#include "open.h"
 
 /* The output of `sqlite3 store.db SQL`. */
-static char *query(const struct program_test *test, const char *sql, int *status)
+static char *query(const struct folder *folder, const char *sql, int *status)
 {
     char command[4096];
-    snprintf(command, sizeof command, "sqlite3 '%s' \"%s\"", test->path, sql);
+    snprintf(command, sizeof command, "sqlite3 '%s' \"%s\"", folder->path, sql);
     return support_run(command, status);
 }
 
-static void assert_prints(const struct program_test *test, const char *sql, const char *expected)
+static void assert_prints(const struct folder *folder, const char *sql, const char *expected)
 {
     int status = 0;
-    char *text = query(test, sql, &status);
+    char *text = query(folder, sql, &status);
     assert_string_equal(text, expected);
     assert_int_equal(status, 0);
     free(text);
 }
 
-static void assert_refused(const struct program_test *test, const char *sql, const char *words)
+static void assert_refused(const struct folder *folder, const char *sql, const char *words)
 {
     int status = 0;
-    char *before = query(test, ".dump", &status);
-    char *text = query(test, sql, &status);
-    char *after = query(test, ".dump", &status);
+    char *before = query(folder, ".dump", &status);
+    char *text = query(folder, sql, &status);
+    char *after = query(folder, ".dump", &status);
     if (!strstr(text, words)) {
         print_error("%s\nsaid \"%s\", not \"%s\"\n", sql, text, words);
         fail();
@@ -58,16 +34,16 @@ static void assert_refused(const struct program_test *test, const char *sql, con
     free(before);
 }
 
-static int run_script(const struct program_test *test, const char *name, char **text)
+static int run_script(const struct folder *folder, const char *name, char **text)
 {
     char command[1024];
     int status = 0;
-    snprintf(command, sizeof command, "sqlite3 '%s' < sql/sqlite/%s", test->path, name);
+    snprintf(command, sizeof command, "sqlite3 '%s' < sql/sqlite/%s", folder->path, name);
     *text = support_run(command, &status);
     return status;
 }
 
-static void fill(const struct program_test *test)
+static void fill(const struct folder *folder)
 {
     const int64_t created = INT64_C(1700000000000000);
     const ses_create_options options = {.size = sizeof options, .created_us = &created};
@@ -75,7 +51,7 @@ static void fill(const struct program_test *test)
     ses_session *session = NULL;
     ses_error error;
 
-    ses_store *store = must_open(test->path, NULL);
+    ses_store *store = must_open(folder->path, NULL);
     assert_ok(ses_create(store, &key, "{\"app:a\":1,\"user:u\":\"x\",\"k\":[1.10]}", SES_NUL, &options,
                          &session, &error));
     assert_ok(ses_append(
@@ -98,39 +74,37 @@ static void fill(const struct program_test *test)
     ses_close(store);
 }
 
-#define PROGRAM_TEST(name) TEST_WITH(struct program_test *test, setup, teardown, name)
-
-PROGRAM_TEST(script_makes_a_store)
+FOLDER_TEST(script_makes_a_store)
 {
     char *text = NULL;
 
-    assert_int_equal(run_script(test, "0002_initial.sql", &text), 0);
+    assert_int_equal(run_script(folder, "0002_initial.sql", &text), 0);
     assert_string_equal(text, "");
     free(text);
-    assert_prints(test, "PRAGMA user_version; PRAGMA auto_vacuum; PRAGMA application_id;",
+    assert_prints(folder, "PRAGMA user_version; PRAGMA auto_vacuum; PRAGMA application_id;",
                   "2\n2\n1397052236\n");
-    assert_int_equal(run_script(test, "0003_families.sql", &text), 0);
+    assert_int_equal(run_script(folder, "0003_families.sql", &text), 0);
     assert_string_equal(text, "");
     free(text);
-    assert_prints(test, "PRAGMA user_version; SELECT * FROM features;", "3\nfamilies|3\n");
-    assert_int_not_equal(run_script(test, "0003_families.sql", &text), 0);
+    assert_prints(folder, "PRAGMA user_version; SELECT * FROM features;", "3\nfamilies|3\n");
+    assert_int_not_equal(run_script(folder, "0003_families.sql", &text), 0);
     assert_non_null(
         strstr(text, "the file is not at version 2, or uses other features; nothing was changed"));
     free(text);
-    fill(test);
-    assert_prints(test, "SELECT count(*) FROM events; PRAGMA integrity_check; PRAGMA foreign_key_check;",
+    fill(folder);
+    assert_prints(folder, "SELECT count(*) FROM events; PRAGMA integrity_check; PRAGMA foreign_key_check;",
                   "3\nok\n");
 }
 
-static void assert_script_changes_nothing(const struct program_test *test)
+static void assert_script_changes_nothing(const struct folder *folder)
 {
     size_t before_len = 0;
     size_t after_len = 0;
     char *text = NULL;
-    char *before = support_read_file(test->path, &before_len);
-    assert_int_not_equal(run_script(test, "0002_initial.sql", &text), 0);
+    char *before = support_read_file(folder->path, &before_len);
+    assert_int_not_equal(run_script(folder, "0002_initial.sql", &text), 0);
     assert_non_null(strstr(text, "the file is not empty; nothing was changed"));
-    char *after = support_read_file(test->path, &after_len);
+    char *after = support_read_file(folder->path, &after_len);
     assert_int_equal(before_len, after_len);
     assert_memory_equal(before, after, before_len);
     free(after);
@@ -138,44 +112,44 @@ static void assert_script_changes_nothing(const struct program_test *test)
     free(text);
 }
 
-PROGRAM_TEST(script_changes_no_other_file)
+FOLDER_TEST(script_changes_no_other_file)
 {
     char *text = NULL;
 
-    assert_int_equal(run_script(test, "0002_initial.sql", &text), 0);
+    assert_int_equal(run_script(folder, "0002_initial.sql", &text), 0);
     free(text);
-    assert_script_changes_nothing(test);
-    remove(test->path);
-    assert_prints(test, "PRAGMA auto_vacuum = FULL; CREATE TABLE mine (x);", "");
-    assert_script_changes_nothing(test);
-    remove(test->path);
-    assert_prints(test, "PRAGMA user_version = 3;", "");
-    assert_script_changes_nothing(test);
+    assert_script_changes_nothing(folder);
+    remove(folder->path);
+    assert_prints(folder, "PRAGMA auto_vacuum = FULL; CREATE TABLE mine (x);", "");
+    assert_script_changes_nothing(folder);
+    remove(folder->path);
+    assert_prints(folder, "PRAGMA user_version = 3;", "");
+    assert_script_changes_nothing(folder);
 }
 
-PROGRAM_TEST(views)
+FOLDER_TEST(views)
 {
-    fill(test);
-    assert_prints(test, "SELECT app, user, session, key, value FROM merged_state",
+    fill(folder);
+    assert_prints(folder, "SELECT app, user, session, key, value FROM merged_state",
                   "app|user|one|app:a|1\napp|user|one|k|[1.10]\napp|user|one|user:u|\"x\"\n");
 }
 
-PROGRAM_TEST(transcript)
+FOLDER_TEST(transcript)
 {
-    fill(test);
-    assert_prints(test, "SELECT seq, time, author, text FROM transcript WHERE text IS NOT NULL",
+    fill(folder);
+    assert_prints(folder, "SELECT seq, time, author, text FROM transcript WHERE text IS NOT NULL",
                   "1|2023-11-14T22:13:20.000042Z|user|Hello there\n");
-    assert_prints(test, "SELECT seq, time, calls FROM transcript WHERE calls IS NOT NULL",
+    assert_prints(folder, "SELECT seq, time, calls FROM transcript WHERE calls IS NOT NULL",
                   "2|2023-11-14T22:13:21.000000Z|f({\"x\":1.50}); g({})\n");
-    assert_prints(test, "SELECT time, responses FROM transcript WHERE responses IS NOT NULL",
+    assert_prints(folder, "SELECT time, responses FROM transcript WHERE responses IS NOT NULL",
                   "1969-12-31T23:59:59.500000Z|f: {\"y\":2}; g: {\"z\":3}\n");
-    assert_prints(test,
+    assert_prints(folder,
                   "SELECT session, created, updated, version, events, session_keys, user_keys, app_keys "
                   "FROM session_overview",
                   "one|2023-11-14T22:13:20Z|2023-11-14T22:13:21Z|3|3|1|1|1\n");
 }
 
-PROGRAM_TEST(changes_of_state_in_the_transcript)
+FOLDER_TEST(changes_of_state_in_the_transcript)
 {
     static const char *const events[] = {
         "{\"actions\":{\"stateDelta\":{\"k\": 1.10,\"user:big\":9007199254740993,\"temp:t\":0}}}",
@@ -185,16 +159,16 @@ PROGRAM_TEST(changes_of_state_in_the_transcript)
     };
     const ses_key key = {"app", "user", "one"};
 
-    fill(test);
-    ses_store *store = must_open(test->path, NULL);
+    fill(folder);
+    ses_store *store = must_open(folder->path, NULL);
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
         must_append_by_key(store, &key, events[i]);
     ses_close(store);
-    assert_prints(test, "SELECT seq, changes FROM transcript WHERE seq > 2",
+    assert_prints(folder, "SELECT seq, changes FROM transcript WHERE seq > 2",
                   "3|\n4|{\"k\":1.10,\"user:big\":9007199254740993}\n5|{\"k\":null}\n6|\n7|\n");
 }
 
-PROGRAM_TEST(the_transcript_hides_nothing)
+FOLDER_TEST(the_transcript_hides_nothing)
 {
     static const char *const events[] = {
         "{\"content\":{\"parts\":[{\"text\":\"a\\u0000b \\\\u0000\"},3]},\"errorCode\":\"SAFETY\","
@@ -206,75 +180,77 @@ PROGRAM_TEST(the_transcript_hides_nothing)
     };
     const ses_key key = {"app", "user", "one"};
 
-    fill(test);
-    ses_store *store = must_open(test->path, NULL);
+    fill(folder);
+    ses_store *store = must_open(folder->path, NULL);
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
         must_append_by_key(store, &key, events[i]);
     ses_close(store);
-    assert_prints(test, "SELECT text, error, code, files, transfer FROM transcript WHERE seq = 4",
+    assert_prints(folder, "SELECT text, error, code, files, transfer FROM transcript WHERE seq = 4",
                   "a\xe2\x90\x80"
                   "b \\u0000|SAFETY: no\xe2\x90\x80pe|||\n");
-    assert_prints(test, "SELECT text, error, code, files, transfer FROM transcript WHERE seq = 5",
+    assert_prints(folder, "SELECT text, error, code, files, transfer FROM transcript WHERE seq = 5",
                   "||print(1)\n1|image/png; text/csv gs://b/c|billing\n");
 }
 
-PROGRAM_TEST(invalid_json_is_refused)
+FOLDER_TEST(invalid_json_is_refused)
 {
-    fill(test);
-    assert_refused(test, "INSERT INTO session_state VALUES (1, 'x', '{bad', 1)",
+    fill(folder);
+    assert_refused(folder, "INSERT INTO session_state VALUES (1, 'x', '{bad', 1)",
                    "session_state.value: not valid JSON");
-    assert_refused(test, "UPDATE session_state SET value = '{bad'", "session_state.value: not valid JSON");
-    assert_refused(test, "INSERT INTO user_state VALUES (1, 'x', 'nope', 1, 1)",
+    assert_refused(folder, "UPDATE session_state SET value = '{bad'", "session_state.value: not valid JSON");
+    assert_refused(folder, "INSERT INTO user_state VALUES (1, 'x', 'nope', 1, 1)",
                    "user_state.value: not valid JSON");
-    assert_refused(test, "UPDATE user_state SET value = ''", "user_state.value: not valid JSON");
-    assert_refused(test, "INSERT INTO app_state VALUES (1, 'x', '1 2', 1, 1)",
+    assert_refused(folder, "UPDATE user_state SET value = ''", "user_state.value: not valid JSON");
+    assert_refused(folder, "INSERT INTO app_state VALUES (1, 'x', '1 2', 1, 1)",
                    "app_state.value: not valid JSON");
-    assert_refused(test, "UPDATE app_state SET value = '['", "app_state.value: not valid JSON");
-    assert_refused(test, "UPDATE events SET body = '{' WHERE position = 1 << 32 | 1",
+    assert_refused(folder, "UPDATE app_state SET value = '['", "app_state.value: not valid JSON");
+    assert_refused(folder, "UPDATE events SET body = '{' WHERE position = 1 << 32 | 1",
                    "events.body: not valid JSON");
-    assert_refused(test, "UPDATE session_details SET initial_state = 'x'",
+    assert_refused(folder, "UPDATE session_details SET initial_state = 'x'",
                    "session_details.initial_state: not valid JSON");
-    assert_refused(test, "UPDATE app_state SET value = x'31'", "cannot store BLOB value");
+    assert_refused(folder, "UPDATE app_state SET value = x'31'", "cannot store BLOB value");
 }
 
-PROGRAM_TEST(references_hold)
+FOLDER_TEST(references_hold)
 {
-    fill(test);
-    assert_prints(test, "PRAGMA foreign_keys", "0\n"); /* so it is the guards that hold */
-    assert_refused(test, "INSERT INTO session_state VALUES (9, 'x', '1', 1)", "there is no such session");
-    assert_refused(test, "INSERT INTO user_state VALUES (9, 'x', '1', 1, 1)", "there is no such user");
-    assert_refused(test, "INSERT INTO app_state VALUES (9, 'x', '1', 1, 1)", "there is no such app");
-    assert_refused(test, "INSERT INTO users VALUES (9, 9, 'x')", "there is no such app");
-    assert_refused(test, "UPDATE users SET app_id = 9", "the id and the app must not change");
-    assert_refused(test, "UPDATE sessions SET user_id = 9", "the user must belong to the app");
-    assert_refused(test, "UPDATE sessions SET id = 9", "the id must not change");
-    assert_refused(test, "UPDATE events SET session_id = 9, position = 9 << 32 | position & 4294967295",
+    fill(folder);
+    assert_prints(folder, "PRAGMA foreign_keys", "0\n"); /* so it is the guards that hold */
+    assert_refused(folder, "INSERT INTO session_state VALUES (9, 'x', '1', 1)", "there is no such session");
+    assert_refused(folder, "INSERT INTO user_state VALUES (9, 'x', '1', 1, 1)", "there is no such user");
+    assert_refused(folder, "INSERT INTO app_state VALUES (9, 'x', '1', 1, 1)", "there is no such app");
+    assert_refused(folder, "INSERT INTO users VALUES (9, 9, 'x')", "there is no such app");
+    assert_refused(folder, "UPDATE users SET app_id = 9", "the id and the app must not change");
+    assert_refused(folder, "UPDATE sessions SET user_id = 9", "the user must belong to the app");
+    assert_refused(folder, "UPDATE sessions SET id = 9", "the id must not change");
+    assert_refused(folder, "UPDATE events SET session_id = 9, position = 9 << 32 | position & 4294967295",
                    "there is no such session");
-    assert_refused(test, "UPDATE events SET position = position + 4294967296", "CHECK constraint failed");
-    assert_refused(test, "DELETE FROM users", "the user has sessions");
-    assert_refused(test, "DELETE FROM apps", "the app has users");
+    assert_refused(folder, "UPDATE events SET position = position + 4294967296", "CHECK constraint failed");
+    assert_refused(folder, "DELETE FROM users", "the user has sessions");
+    assert_refused(folder, "DELETE FROM apps", "the app has users");
 }
 
-PROGRAM_TEST(deleting_takes_what_belongs_to_it)
+FOLDER_TEST(deleting_takes_what_belongs_to_it)
 {
-    fill(test);
-    assert_prints(test,
+    fill(folder);
+    assert_prints(folder,
                   "DELETE FROM sessions; SELECT count(*) FROM events; SELECT count(*) FROM session_state; "
                   "SELECT count(*) FROM session_details; SELECT count(*) FROM user_state;",
                   "0\n0\n0\n1\n");
-    assert_prints(test, "DELETE FROM users; SELECT count(*) FROM user_state; SELECT count(*) FROM app_state;",
+    assert_prints(folder,
+                  "DELETE FROM users; SELECT count(*) FROM user_state; SELECT count(*) FROM app_state;",
                   "0\n1\n");
-    assert_prints(test, "DELETE FROM apps; SELECT count(*) FROM app_state; PRAGMA foreign_key_check;", "0\n");
+    assert_prints(folder, "DELETE FROM apps; SELECT count(*) FROM app_state; PRAGMA foreign_key_check;",
+                  "0\n");
 }
 
-PROGRAM_TEST(reads_while_the_library_has_it_open)
+FOLDER_TEST(reads_while_the_library_has_it_open)
 {
     const ses_key key = {"app", "user", "one"};
 
-    fill(test);
-    ses_store *store = must_open(test->path, NULL);
+    fill(folder);
+    ses_store *store = must_open(folder->path, NULL);
     must_append_by_key(store, &key, "{\"author\":\"last\"}");
-    assert_prints(test, "SELECT author FROM events ORDER BY position DESC LIMIT 1", "last\n");
+    assert_prints(folder, "SELECT author FROM events ORDER BY position DESC LIMIT 1", "last\n");
     must_append_by_key(store, &key, "{\"author\":\"after\"}");
     ses_close(store);
 }

@@ -227,17 +227,8 @@ static int expire(ses_store *store, ses_error *error)
 
 static void break_filters(const char *path)
 {
-    const unsigned char nonsense[100] = {0xFF, 0xFF, 0xFF};
-
     raw_exec(path, "PRAGMA wal_checkpoint(TRUNCATE)");
-    char *root =
-        raw_text(path, "SELECT (rootpage - 1) * 4096 FROM sqlite_schema WHERE name = 'invocation_filters'");
-    FILE *file = fopen(path, "r+b");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, atol(root), SEEK_SET), 0);
-    assert_int_equal(fwrite(nonsense, 1, sizeof nonsense, file), sizeof nonsense);
-    assert_int_equal(fclose(file), 0);
-    free(root);
+    raw_break_table(path, "invocation_filters");
 }
 
 TEST(damage_refuses_nothing)

@@ -52,21 +52,6 @@ static const struct damage {
 };
 enum { DAMAGES = sizeof damages / sizeof damages[0] };
 
-static void break_page(const char *path, const char *table)
-{
-    const unsigned char nonsense[100] = {0xFF, 0xFF, 0xFF};
-    char sql[200];
-
-    snprintf(sql, sizeof sql, "SELECT (rootpage - 1) * 4096 FROM sqlite_schema WHERE name = '%s'", table);
-    char *root = raw_text(path, sql);
-    FILE *file = fopen(path, "r+b");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, atol(root), SEEK_SET), 0);
-    assert_int_equal(fwrite(nonsense, 1, sizeof nonsense, file), sizeof nonsense);
-    assert_int_equal(fclose(file), 0);
-    free(root);
-}
-
 static void damage_file(const char *path, const struct damage *damage)
 {
     sqlite3 *db = raw_open(path);
@@ -75,7 +60,7 @@ static void damage_file(const char *path, const struct damage *damage)
     raw_run(db, damage->sql ? damage->sql : "PRAGMA wal_checkpoint(TRUNCATE)");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     if (damage->broken)
-        break_page(path, damage->broken);
+        raw_break_table(path, damage->broken);
 }
 
 /* ------------------------------------------------------------------------------------------ the deletions */

@@ -7,30 +7,6 @@
 
 static const ses_key key = {"app", "user", "one"};
 
-struct migrate_test {
-    char *folder;
-    char *path;
-};
-
-static int setup(void **state)
-{
-    struct migrate_test *test = calloc(1, sizeof *test);
-    assert_non_null(test);
-    test->folder = support_folder_make();
-    test->path = support_path(test->folder, "store.db");
-    *state = test;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct migrate_test *test = *state;
-    free(test->path);
-    support_folder_remove(test->folder);
-    free(test);
-    return 0;
-}
-
 static void exec(const char *path, const char *sql)
 {
     sqlite3 *handle = NULL;
@@ -95,14 +71,12 @@ static void make_first_version(const char *path)
     make_first_version_of(path, false);
 }
 
-#define MIGRATE_TEST(name) TEST_WITH(struct migrate_test *test, setup, teardown, name)
-
-MIGRATE_TEST(older_store_is_brought_up_to_date)
+FOLDER_TEST(older_store_is_brought_up_to_date)
 {
     ses_info info = {.size = sizeof info};
 
-    make_first_version(test->path);
-    ses_store *store = must_open(test->path, NULL);
+    make_first_version(folder->path);
+    ses_store *store = must_open(folder->path, NULL);
     assert_ok(ses_store_info(store, &info, &error));
     assert_int_equal(info.schema_version, 5);
     ses_session *session = must_get(store, &key);
@@ -111,13 +85,13 @@ MIGRATE_TEST(older_store_is_brought_up_to_date)
     must_append(session, "{}");
     ses_session_close(session);
     ses_close(store);
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
-    assert_int_equal(read_number(test->path, "SELECT \"how many\" FROM later"),
+    assert_int_equal(read_number(folder->path, "PRAGMA user_version"), 5);
+    assert_int_equal(read_number(folder->path, "SELECT \"how many\" FROM later"),
                      1); /* the event there was at the time */
 }
 
 /* These later scripts rename a column that exports need, so the rows are looked at. */
-MIGRATE_TEST(stores_of_released_versions_keep_their_rows)
+FOLDER_TEST(stores_of_released_versions_keep_their_rows)
 {
     const char *sums =
         "SELECT (SELECT sum(length(body) * position) FROM events) +"
@@ -127,98 +101,98 @@ MIGRATE_TEST(stores_of_released_versions_keep_their_rows)
     for (int i = 0; i < RELEASED_VERSIONS; i++) {
         ses_store *store = NULL;
 
-        released_make(released_versions[i], test->path);
-        const int64_t sum = read_number(test->path, sums);
-        assert_ok(ses_open(test->path, NULL, &store, &error));
+        released_make(released_versions[i], folder->path);
+        const int64_t sum = read_number(folder->path, sums);
+        assert_ok(ses_open(folder->path, NULL, &store, &error));
         ses_close(store);
-        assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
-        assert_int_equal(read_number(test->path, sums), sum);
-        assert_int_equal(remove(test->path), 0);
+        assert_int_equal(read_number(folder->path, "PRAGMA user_version"), 5);
+        assert_int_equal(read_number(folder->path, sums), sum);
+        assert_int_equal(remove(folder->path), 0);
     }
 }
 
-MIGRATE_TEST(new_store_goes_through_all_scripts)
+FOLDER_TEST(new_store_goes_through_all_scripts)
 {
-    ses_store *store = must_open(test->path, NULL);
+    ses_store *store = must_open(folder->path, NULL);
     must_create(store, &key, NULL);
     ses_close(store);
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
-    assert_int_equal(read_number(test->path, "SELECT count(*) FROM later"), 1);
+    assert_int_equal(read_number(folder->path, "PRAGMA user_version"), 5);
+    assert_int_equal(read_number(folder->path, "SELECT count(*) FROM later"), 1);
     assert_ok(ses_open(":memory:", NULL, &store, &error));
     ses_close(store);
 }
 
-MIGRATE_TEST(script_that_fails_in_its_middle_changes_nothing)
+FOLDER_TEST(script_that_fails_in_its_middle_changes_nothing)
 {
     ses_store *store = NULL;
 
-    make_first_version(test->path);
-    exec(test->path, "CREATE TABLE later (mine)");
-    assert_code(SES_INTERNAL, ses_open(test->path, NULL, &store, &error));
+    make_first_version(folder->path);
+    exec(folder->path, "CREATE TABLE later (mine)");
+    assert_code(SES_INTERNAL, ses_open(folder->path, NULL, &store, &error));
     assert_null(store);
     assert_message("0004_test.sql");
     assert_message("table later already exists");
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"),
+    assert_int_equal(read_number(folder->path, "PRAGMA user_version"),
                      3); /* as the script before it has left it */
     assert_int_equal(
-        read_number(test->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'before_later'"), 0);
-    exec(test->path, "DROP TABLE later");
-    assert_ok(ses_open(test->path, NULL, &store, &error));
+        read_number(folder->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'before_later'"), 0);
+    exec(folder->path, "DROP TABLE later");
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
     ses_close(store);
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
+    assert_int_equal(read_number(folder->path, "PRAGMA user_version"), 5);
 }
 
-MIGRATE_TEST(older_store_is_not_read_only)
+FOLDER_TEST(older_store_is_not_read_only)
 {
     const ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_READ_ONLY};
     ses_store *store = NULL;
 
-    make_first_version(test->path);
-    assert_code(SES_READONLY, ses_open(test->path, &options, &store, &error));
+    make_first_version(folder->path);
+    assert_code(SES_READONLY, ses_open(folder->path, &options, &store, &error));
     assert_message("version 2 and must be migrated to 5");
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
+    assert_int_equal(read_number(folder->path, "PRAGMA user_version"), 2);
 }
 
-MIGRATE_TEST(newer_store_is_refused)
+FOLDER_TEST(newer_store_is_refused)
 {
     ses_store *store = NULL;
 
-    make_first_version(test->path);
-    exec(test->path, "PRAGMA user_version = 6");
-    assert_code(SES_TOONEW, ses_open(test->path, NULL, &store, &error));
+    make_first_version(folder->path);
+    exec(folder->path, "PRAGMA user_version = 6");
+    assert_code(SES_TOONEW, ses_open(folder->path, NULL, &store, &error));
     assert_message("needs a seslite that knows schema version 6");
     assert_message("knows up to 5");
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 6);
+    assert_int_equal(read_number(folder->path, "PRAGMA user_version"), 6);
 }
 
 /* A feature that this library does not know may depend on the schema as it is. */
-MIGRATE_TEST(a_file_with_other_features_is_not_migrated)
+FOLDER_TEST(a_file_with_other_features_is_not_migrated)
 {
     ses_store *store = NULL;
     sqlite3 *handle = NULL;
 
-    make_first_version(test->path);
-    exec(test->path, "INSERT INTO features VALUES ('use', 1), ('things', 2)");
-    assert_code(SES_READONLY, ses_open(test->path, NULL, &store, &error));
+    make_first_version(folder->path);
+    exec(folder->path, "INSERT INTO features VALUES ('use', 1), ('things', 2)");
+    assert_code(SES_READONLY, ses_open(folder->path, NULL, &store, &error));
     assert_message("\"things\"");
-    exec(test->path, "UPDATE features SET needs = 3 WHERE name = 'things'");
-    assert_code(SES_TOONEW, ses_open(test->path, NULL, &store, &error));
+    exec(folder->path, "UPDATE features SET needs = 3 WHERE name = 'things'");
+    assert_code(SES_TOONEW, ses_open(folder->path, NULL, &store, &error));
     assert_message("\"things\"");
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
+    assert_int_equal(read_number(folder->path, "PRAGMA user_version"), 2);
 
     /* Nor by the script alone. */
     char *script = support_read_file("sql/sqlite/0003_families.sql", NULL);
-    assert_int_equal(sqlite3_open(test->path, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_open(folder->path, &handle), SQLITE_OK);
     assert_int_equal(sqlite3_exec(handle, strchr(script, '\n'), NULL, NULL, NULL), SQLITE_CONSTRAINT);
     assert_non_null(strstr(sqlite3_errmsg(handle), "uses other features"));
     assert_int_equal(sqlite3_close(handle), SQLITE_OK);
     free(script);
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
+    assert_int_equal(read_number(folder->path, "PRAGMA user_version"), 2);
 
-    exec(test->path, "DELETE FROM features WHERE name = 'things'");
-    assert_ok(ses_open(test->path, NULL, &store, &error));
+    exec(folder->path, "DELETE FROM features WHERE name = 'things'");
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
     ses_close(store);
-    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
+    assert_int_equal(read_number(folder->path, "PRAGMA user_version"), 5);
 }
 
 /* -------------------------------------------------------------- scripts that change what others have made */
@@ -253,16 +227,16 @@ static void run_by_hand(const char *path, const char *script)
     assert_int_equal(status, 0);
 }
 
-MIGRATE_TEST(altered_schema_opens)
+FOLDER_TEST(altered_schema_opens)
 {
-    assert_opens(test->path); /* a new file */
+    assert_opens(folder->path); /* a new file */
     for (size_t by_hand = 0; by_hand <= sizeof later_scripts / sizeof later_scripts[0]; by_hand++) {
         for (int without_comments = 0; without_comments < 2; without_comments++) {
-            assert_int_equal(unlink(test->path), 0);
-            make_first_version_of(test->path, without_comments);
+            assert_int_equal(unlink(folder->path), 0);
+            make_first_version_of(folder->path, without_comments);
             for (size_t i = 0; i < by_hand; i++)
-                run_by_hand(test->path, later_scripts[i]);
-            assert_opens(test->path);
+                run_by_hand(folder->path, later_scripts[i]);
+            assert_opens(folder->path);
         }
     }
 }
@@ -294,30 +268,30 @@ static const struct change refused[] = {
     {REWRITE "replace(sql, ' CHECK (\"made by\" <> '''')', '')", "\"event_marks\" was changed"},
 };
 
-MIGRATE_TEST(altered_schema_in_other_words)
+FOLDER_TEST(altered_schema_in_other_words)
 {
-    assert_opens(test->path);
-    exec(test->path,
+    assert_opens(folder->path);
+    exec(folder->path,
          REWRITE "replace(replace(replace(sql, '[a b]', '/*''*/ [a b]/**//*/*/'), 'x''4a''', 'X''4A'''), "
                  "', `c``d`', ' ,`c``d`')");
-    assert_opens(test->path);
+    assert_opens(folder->path);
 }
 
-MIGRATE_TEST(altered_schema_that_was_changed)
+FOLDER_TEST(altered_schema_that_was_changed)
 {
     ses_store *store = NULL;
 
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        assert_ok(ses_open(test->path, NULL, &store, &error));
+        assert_ok(ses_open(folder->path, NULL, &store, &error));
         ses_close(store);
-        exec(test->path, refused[i].sql);
-        assert_code(SES_CORRUPT, ses_open(test->path, NULL, &store, &error));
+        exec(folder->path, refused[i].sql);
+        assert_code(SES_CORRUPT, ses_open(folder->path, NULL, &store, &error));
         assert_message(refused[i].names);
-        assert_int_equal(unlink(test->path), 0);
+        assert_int_equal(unlink(folder->path), 0);
     }
-    make_first_version(test->path);
-    exec(test->path, "PRAGMA user_version = 5"); /* which it is not */
-    assert_code(SES_CORRUPT, ses_open(test->path, NULL, &store, &error));
+    make_first_version(folder->path);
+    exec(folder->path, "PRAGMA user_version = 5"); /* which it is not */
+    assert_code(SES_CORRUPT, ses_open(folder->path, NULL, &store, &error));
     assert_message("was changed");
 }
 
@@ -359,20 +333,20 @@ static int open_together(const char *path)
     return failed;
 }
 
-MIGRATE_TEST(processes_that_open_at_once)
+FOLDER_TEST(processes_that_open_at_once)
 {
     for (int round = 0; round < 10; round++) {
         static const char *const suffixes[] = {"", "-wal", "-shm"};
         for (size_t i = 0; i < 3; i++) {
             char name[1024];
-            snprintf(name, sizeof name, "%s%s", test->path, suffixes[i]);
+            snprintf(name, sizeof name, "%s%s", folder->path, suffixes[i]);
             (void)remove(name);
         }
         if (round % 2 == 0)
-            make_first_version(test->path);
-        assert_int_equal(open_together(test->path), 0);
-        assert_int_equal(read_number(test->path, "PRAGMA user_version"), 5);
-        assert_int_equal(read_number(test->path, "SELECT count(*) FROM later"), 1);
-        assert_int_equal(read_number(test->path, "SELECT count(*) FROM sessions"), 1);
+            make_first_version(folder->path);
+        assert_int_equal(open_together(folder->path), 0);
+        assert_int_equal(read_number(folder->path, "PRAGMA user_version"), 5);
+        assert_int_equal(read_number(folder->path, "SELECT count(*) FROM later"), 1);
+        assert_int_equal(read_number(folder->path, "SELECT count(*) FROM sessions"), 1);
     }
 }

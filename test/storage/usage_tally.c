@@ -209,22 +209,6 @@ TEST(a_foreign_table)
     assert_no_problems(fixture->store);
 }
 
-/* Fills the first page of a table with nonsense. */
-static void break_root(const char *path, const char *table)
-{
-    const unsigned char nonsense[100] = {0xFF, 0xFF, 0xFF};
-    char sql[200];
-
-    snprintf(sql, sizeof sql, "SELECT (rootpage - 1) * 4096 FROM sqlite_schema WHERE name = '%s'", table);
-    char *root = raw_text(path, sql);
-    FILE *file = fopen(path, "r+b");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, atol(root), SEEK_SET), 0);
-    assert_int_equal(fwrite(nonsense, 1, sizeof nonsense, file), sizeof nonsense);
-    assert_int_equal(fclose(file), 0);
-    free(root);
-}
-
 /* -------------------------------------------------------------------------------------- of version 0.2.0 */
 
 #define TALLIES                                                                                        \
@@ -267,7 +251,7 @@ TEST(a_deletion_drops_the_tally_of_version_0_2_0)
         if (is_damaged) {
             ses_close(fixture->store);
             raw_exec(fixture->path, "PRAGMA wal_checkpoint(TRUNCATE)");
-            break_root(fixture->path, "usage_counts");
+            raw_break_table(fixture->path, "usage_counts");
             fixture->store = must_open(fixture->path, NULL);
         }
         assert_ok(ses_delete(fixture->store, &(ses_key){"shop", "alice", "talk"}, NULL, NULL, &error));
@@ -435,7 +419,7 @@ TEST(damaged_pages)
     fill(fixture->store, 130);
     must_tally(fixture->store, 0);
     ses_close(fixture->store);
-    break_root(fixture->path, "usage_sums");
+    raw_break_table(fixture->path, "usage_sums");
     assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
     must_add_up(fixture->store, 130);
     assert_ok(ses_store_tally(fixture->store, &rebuild, NULL, &error));
