@@ -621,7 +621,7 @@ SES_API int ses_tracked_render(const ses_tracked *tracked, const char *text, siz
 /* ----------------------------------------------------------------------------------------------- Markdown */
 
 typedef enum ses_markdown_flags {
-    /* Only what was said: the texts that are no thoughts, and errors. */
+    /* Only texts that are no thoughts, errors, and events that are shown as JSON (see below). */
     SES_MARKDOWN_TEXTS = 0x1
 } ses_markdown_flags;
 

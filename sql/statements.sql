@@ -28,7 +28,7 @@
 -- the books of the engines:
 --     THE_SESSION($1)     and THE_USER, THE_APP, THE_CONTENT: $1, or if it is NULL, as it may be on a server,
 --                         the number that this transaction found or added
---     HAS_LABEL(s)        and HAS_NAME(s), PASSES(s, ...): what the filter of a list asks of a session
+--     HAS_LABEL(s)        and HAS_NAME(s), PASSES(s, ...): the conditions of a list's filter
 --     IS_BEHIND(s, $4)    the feature $4 has not come as far as the session
 --     USAGE_COLUMNS(s)    and USAGE_JOINS, USAGE_FILTER: sessions, and how far their use of tokens has come
 --     OLD(calls)          what a row of usage_sums had before an upsert, and ADDED(calls), the new sum

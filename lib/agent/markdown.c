@@ -245,13 +245,14 @@ static void put_other_part(struct markdown *markdown, ses_text json)
     reader.arena = &markdown->arena;
     reader.shows = true;
     const int code = ses__json_read_last(&reader, &other_part_fields, &part, &wrong);
+    const bool is_known = code == SES_OK && part.kinds == 1;
     out->failed = out->failed || code == SES_NOMEM;
-    if (code == SES_OK && part.kinds == 1 && part.is_file) {
+    if (is_known && part.is_file) {
         put_note(out, "File", (struct span[]){part.name, part.type, part.uri}, 3);
-    } else if (code == SES_OK && part.kinds == 1 && part.code.ptr) {
+    } else if (is_known && part.code.ptr) {
         const bool is_python = ses__span_is(part.language, ses__span_of("PYTHON"));
         ses__markdown_code(out, is_python ? "python" : "", part.code);
-    } else if (code == SES_OK && part.kinds == 1 && part.output.ptr) {
+    } else if (is_known && part.output.ptr) {
         ses__buffer_add_word(out, "Output:\n\n");
         ses__markdown_code(out, "", part.output);
     } else {
@@ -287,7 +288,6 @@ static size_t put_texts(struct markdown *markdown, const ses_content *content, s
     return index;
 }
 
-/* Adds the parts of a content. The functions of a summary are not in the book. */
 static void put_parts(struct markdown *markdown, const struct told_event *told)
 {
     const ses_content *content = told->content;
@@ -395,7 +395,7 @@ int ses_session_markdown(const ses_session *session, const ses_markdown_options 
     if (code == SES_OK)
         code = ses__session_check(session, error);
     if (code == SES_OK)
-        code = ses__take_flagged(&own, sizeof own, options, SES_MARKDOWN_TEXTS, "markdown_options", error);
+        code = ses__take_flagged(&own, sizeof own, options, SES_MARKDOWN_TEXTS, "markdown options", error);
     if (code != SES_OK)
         return code;
     const ses_allocator *allocator = ses__store_allocator(ses__session_store(session));

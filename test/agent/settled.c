@@ -329,7 +329,7 @@ TEST(a_wrong_row_is_found)
 
 static const struct engine *real;
 static ses_store *another;
-static int (*between)(ses_store *store, ses_error *error); /* what another program does then; NULL: nothing */
+static int (*between)(ses_store *store, ses_error *error); /* the work of another program then; NULL: none */
 
 static int run_after_another(struct storage *storage, const struct manner *manner, storage_job *job,
                              void *context, ses_error *error)
