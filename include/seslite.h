@@ -28,9 +28,10 @@
  *  - seslite_transfer.h: sessions in and out, backup and check.
  *
  * Other headers are not included: seslite_agent.h has calls for agent frameworks, seslite_artifact.h keeps
- * files of sessions and users, seslite_search.h finds events by words, seslite_usage.h adds up the tokens
- * that models have used, seslite_erase.h erases what must not be kept from events that stay, seslite_cjson.h
- * has calls for programs that use cJSON, and seslite_postgres.h and seslite_mysql.h open a store on a server.
+ * files of sessions and users, seslite_draft.h keeps a message that grows, seslite_search.h finds events by
+ * words, seslite_usage.h adds up the tokens that models have used, seslite_erase.h erases what must not be
+ * kept from events that stay, seslite_cjson.h has calls for programs that use cJSON, and seslite_postgres.h
+ * and seslite_mysql.h open a store on a server.
  *
  * Three things to know first:
  *
@@ -725,9 +726,13 @@ typedef enum ses_flags {
 /* Artifacts that are saved together with an event (see seslite_artifact.h). */
 typedef struct ses_artifacts ses_artifacts;
 
+typedef enum ses_append_flags {
+    SES_APPEND_TAKES_DRAFT = 0x1 /* removes the session's draft (seslite_draft.h), if an event is stored */
+} ses_append_flags;
+
 typedef struct ses_append_options {
     size_t size;
-    unsigned flags;  /* SES_ANYWAY, SES_AT_VERSION */
+    unsigned flags;  /* SES_APPEND_*, SES_ANYWAY, SES_AT_VERSION */
     int64_t version; /* for SES_AT_VERSION */
     /*
      * The values of shared keys that the caller has seen, as a JSON object: {"user:n":41}. The append is

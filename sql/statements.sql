@@ -329,6 +329,17 @@ INSERT INTO session_leases (session_id, owner, taken_us, until_us) VALUES ($1, $
 UPDATE session_leases SET taken_us = $3, until_us = $4, next_owner = $5, next_until_us = $6
 WHERE shard = SHARD($2) AND session_id = $2 AND token = $1;
 
+-- name: draft_find
+SELECT updated_us, body FROM session_drafts
+WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1);
+
+-- name: draft_set
+INSERT INTO session_drafts (shard, session_id, updated_us, body) VALUES (SHARD($1), $1, $2, $3)
+ON CONFLICT (shard, session_id) DO UPDATE SET updated_us = excluded.updated_us, body = excluded.body;
+
+-- name: draft_delete
+DELETE FROM session_drafts WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1);
+
 -- name: event_marks_delete
 DELETE FROM event_marks WHERE shard = SHARD($1) AND session_id = $1 AND +session_id = $1;
 
@@ -476,6 +487,7 @@ UNION ALL SELECT 1::bigint FROM session_state WHERE shard = SHARD($1) AND sessio
 UNION ALL SELECT 1::bigint FROM base_state WHERE shard = SHARD($1) AND session_id = $1
 UNION ALL SELECT 1::bigint FROM session_labels WHERE shard = SHARD($1) AND session_id = $1
 UNION ALL SELECT 1::bigint FROM session_leases WHERE shard = SHARD($1) AND session_id = $1
+UNION ALL SELECT 1::bigint FROM session_drafts WHERE shard = SHARD($1) AND session_id = $1
 UNION ALL SELECT 1::bigint FROM derived WHERE shard = SHARD($1) AND session_id = $1
 LIMIT 1;
 

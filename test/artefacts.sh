@@ -5,7 +5,7 @@
 set -eu
 
 pictures='
-tools/pictures/house.svg     22528
+tools/pictures/house.svg     26624
 tools/pictures/page.png      204800
 tools/pictures/terminal.svg  153600
 '

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "scenario_forms.h"
+#include "seslite_draft.h"
 #include "seslite_erase.h"
 
 static void faults_use_handle(struct faults *faults, ses_store *store, const ses_key *key)
@@ -594,6 +595,26 @@ static void faults_play_leases(struct faults *faults, ses_store *store)
         faults_complain(faults, "a token was given twice", 0, &error);
 }
 
+/* A message that grows, until its append takes it. */
+static void faults_play_drafts(struct faults *faults, ses_store *store)
+{
+    const ses_append_options options = {.size = sizeof options, .flags = SES_APPEND_TAKES_DRAFT};
+    const ses_key written = {"app", "user", "written"};
+    char *body = NULL;
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &written, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_draft_set(store, &written, "Hel", SES_NUL, NULL, &error));
+    STEP(SES_OK, ses_draft_set(store, &written, "Hello", SES_NUL, NULL, &error));
+    STEP(SES_OK, ses_draft_get(store, &written, NULL, &body, NULL, NULL, &error));
+    ses_free(body);
+    STEP(SES_OK, ses_append_by_key(store, &written, Q("{'id':'w1'}"), SES_NUL, &options, NULL, &error));
+    STEP(SES_UNCHANGED, ses_draft_clear(store, &written, NULL, &error));
+    STEP(SES_OK, ses_draft_set(store, &written, "How", SES_NUL, NULL, &error));
+    STEP(SES_OK, ses_redact_by_key(store, &written, NULL, 0, NULL, NULL, &error));
+    STEP(SES_ABSENT, ses_draft_get(store, &written, NULL, &body, NULL, NULL, &error));
+}
+
 static void faults_open_follower(struct faults *faults, ses_store *store, const ses_key *key, unsigned flags,
                                  const char *place, ses_follower **follower)
 {
@@ -1000,6 +1021,7 @@ static void faults_run(struct faults *faults)
                                                                        faults_play_erasure,
                                                                        faults_play_redaction,
                                                                        faults_play_leases,
+                                                                       faults_play_drafts,
                                                                        faults_play_following,
                                                                        faults_play_loading,
                                                                        faults_play_lines,

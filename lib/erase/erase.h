@@ -96,6 +96,7 @@ struct redacting {
     struct found_names names;
     size_t initial_before; /* the length of the old initial state */
     struct span initial;   /* the new initial state; without text: it stays */
+    bool drops_draft;
     /* out */
     ses_erased counts;
 };
@@ -202,7 +203,8 @@ SESLITE_PRIVATE int ses__compare_seqs(const void *a, const void *b);
 SESLITE_PRIVATE int ses__redacting_plan(struct redacting *run, ses_error *error);
 static inline bool ses__redacting_changes(const struct redacting *run)
 {
-    return run->events.count > 0 || run->values.count > 0 || run->initial.ptr || run->counts.names > 0;
+    return run->events.count > 0 || run->values.count > 0 || run->initial.ptr || run->counts.names > 0 ||
+           run->drops_draft;
 }
 
 /* ---- write.c */

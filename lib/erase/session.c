@@ -360,6 +360,29 @@ static int plan_repeated(struct redacting *run, const struct marks *marks, ses_e
     return code;
 }
 
+/* A draft goes as a whole: it is short-lived, and its writer can set it anew. It may be JSON, or any text. */
+static int plan_session_draft(struct redacting *run, ses_error *error)
+{
+    struct session_draft draft;
+    struct query rows;
+    struct span after;
+    bool found = !run->asked->find;
+    int code = SES_OK;
+
+    ses__session_draft_ask(&rows, run->db, run->row.id, error);
+    if (!ses__session_draft_next(&rows, &draft))
+        return ses__query_end(&rows);
+    if (!found)
+        code = ses__found_in(run, draft.body, &found, error);
+    if (code == SES_OK && !found && ses__json_check(draft.body.ptr, draft.body.len, NULL) == SES_OK) {
+        code = ses__found_replace(run, draft.body, &after, error);
+        found = code == SES_OK && after.ptr != draft.body.ptr;
+    }
+    run->drops_draft = found;
+    ses__query_keep(&rows, code);
+    return ses__query_end(&rows);
+}
+
 int ses__redacting_plan(struct redacting *run, ses_error *error)
 {
     const struct redaction *asked = run->asked;
@@ -381,6 +404,8 @@ int ses__redacting_plan(struct redacting *run, ses_error *error)
         code = plan_repeated(run, &marks, error);
     if (code == SES_OK && asked->find)
         code = ses__names_plan(run, error);
+    if (code == SES_OK && !asked->seqs && !run->is_copy)
+        code = plan_session_draft(run, error);
     if (code == SES_OK && run->built.failed)
         code = ses__error_nomem(error);
     ses__memory_free(asked->allocator, marks.items);

@@ -171,6 +171,8 @@ int ses__redacting_write(struct redacting *run, ses_error *error)
         code = remove_versions(run, error);
     if (code == SES_OK && ses__names_go(run))
         code = ses__names_write(run, error);
+    if (code == SES_OK && run->drops_draft)
+        code = ses__session_draft_remove(run->db, row->id, error);
     if (code != SES_OK)
         return code;
     if (row->version >= MAX_VERSION)

@@ -173,8 +173,10 @@ static int take_append_options(struct append_call *call, const ses_append_option
     struct changes *seen = &call->extras->seen;
     ses_append_options options;
     struct span text;
-    int code = ses__take_flagged(&options, sizeof options, given, SES_ANYWAY | SES_AT_VERSION,
-                                 "append options", error);
+    int code =
+        ses__take_flagged(&options, sizeof options, given,
+                          (unsigned)SES_APPEND_TAKES_DRAFT | (unsigned)SES_ANYWAY | (unsigned)SES_AT_VERSION,
+                          "append options", error);
     if (code == SES_OK)
         code = ses__call_take_version(call->at, options.flags, options.version, "append options", error);
     if (code != SES_OK)
@@ -182,6 +184,7 @@ static int take_append_options(struct append_call *call, const ses_append_option
     if (options.lease < 0)
         return ses__error_set(error, SES_INVALID, "append options: lease is negative");
     op->lease = options.lease;
+    op->takes_draft = (options.flags & (unsigned)SES_APPEND_TAKES_DRAFT) != 0;
     op->limits = LIMITS_OF(call->at->store, options);
     op->anyway = call->at->anyway;
     op->checks_version = call->at->checks_version;

@@ -58,6 +58,14 @@ UPDATE IGNORE seslite_features SET name = 'usage2' WHERE name = 'usage';
 /*M! DO 0 */ /*!80003 EXECUTE seslite_step */;
 /*M! DO 0 */ /*!80003 DEALLOCATE PREPARE seslite_step */;
 
+-- A text beside the log of a session that is replaced in place: a message that grows, until the append that
+-- stores it.
+CREATE TABLE IF NOT EXISTS seslite_session_drafts (
+    session_id BIGINT NOT NULL PRIMARY KEY,
+    updated_us BIGINT NOT NULL,               -- when it was set, by the store's clock
+    body       LONGBLOB NOT NULL
+) ENGINE = InnoDB;
+
 -- From here on to the drop of these tables: the numbers of the forks that there are.
 --
 -- Each fork has the names of its parent. No session of that name, or one that is younger by its number and by

@@ -756,6 +756,7 @@ FROM json_table(convert('["schema_version.version:int", "features.name:varbinary
     "session_labels.app_id:bigint", "session_leases.token:bigint", "session_leases.session_id:bigint",
     "session_leases.owner:varbinary", "session_leases.taken_us:bigint", "session_leases.until_us:bigint",
     "session_leases.next_owner:varbinary", "session_leases.next_until_us:bigint",
+    "session_drafts.session_id:bigint", "session_drafts.updated_us:bigint", "session_drafts.body:longblob",
     "derived.session_id:bigint", "derived.what:varbinary", "derived.seq:bigint", "derived.epoch:bigint",
     "app_state.app_id:bigint", "app_state.key:varbinary", "app_state.value:longblob",
     "app_state.session_id:bigint", "app_state.seq:bigint", "user_state.user_id:bigint",
@@ -793,7 +794,8 @@ SELECT concat('the index ', substring_index(w.word, '.', -1), ' of ', substring_
 FROM json_table(convert('["apps.PRIMARY", "apps.name", "users.PRIMARY", "users.app_id", "sessions.PRIMARY", "sessions.user_id",
     "sessions.by_activity", "sessions.by_user_activity", "sessions.by_app", "sessions.ahead",
     "sessions.by_expiry", "version_floor.PRIMARY", "session_details.PRIMARY", "session_labels.PRIMARY",
-    "session_labels.by_value", "session_leases.PRIMARY", "session_leases.session_id", "derived.PRIMARY",
+    "session_labels.by_value", "session_leases.PRIMARY", "session_leases.session_id",
+    "session_drafts.PRIMARY", "derived.PRIMARY",
     "app_state.PRIMARY", "user_state.PRIMARY", "session_state.PRIMARY", "base_state.PRIMARY",
     "events.PRIMARY", "events.id", "event_marks.PRIMARY", "artifacts.PRIMARY", "artifact_contents.PRIMARY",
     "artifact_contents.user_id", "artifact_contents.unused", "artifact_chunks.PRIMARY",
@@ -817,6 +819,7 @@ FROM (
     UNION ALL ORPHANS(seslite_session_details, seslite_sessions, session_id)
     UNION ALL ORPHANS(seslite_session_labels, seslite_sessions, session_id)
     UNION ALL ORPHANS(seslite_session_leases, seslite_sessions, session_id)
+    UNION ALL ORPHANS(seslite_session_drafts, seslite_sessions, session_id)
     UNION ALL ORPHANS(seslite_derived, seslite_sessions, session_id)
     UNION ALL ORPHANS(seslite_session_state, seslite_sessions, session_id)
     UNION ALL ORPHANS(seslite_base_state, seslite_sessions, session_id)

@@ -34,6 +34,16 @@ ALTER TABLE seslite.session_details ADD COLUMN origin bigint;
 -- sessions.details says that it is, and sessions.active_30s is then 2^34 less.)
 ALTER TABLE seslite.session_details ADD COLUMN archived_us bigint;
 
+-- A text beside the log of a session that is replaced in place: a message that grows, until the append that
+-- stores it.
+CREATE TABLE seslite.session_drafts (
+    shard      int NOT NULL,
+    session_id bigint NOT NULL,
+    updated_us bigint NOT NULL,          -- when it was set, by the store's clock
+    body       text COLLATE "C" NOT NULL,
+    PRIMARY KEY (shard, session_id)
+);
+
 -- From here on to the drop of these tables: the numbers of the forks that there are.
 --
 -- Each fork has the names of its parent. No session of that name, or one that is younger by its number and by

@@ -977,6 +977,7 @@ FROM (VALUES
     ('session_labels', 'shard:int4 session_id:int8 name:text value:text app_id:int8'),
     ('session_leases', 'shard:int4 session_id:int8 token:int8 owner:text taken_us:int8 until_us:int8'),
     ('session_leases', 'next_owner:text next_until_us:int8'),
+    ('session_drafts', 'shard:int4 session_id:int8 updated_us:int8 body:text'),
     ('derived', 'shard:int4 session_id:int8 what:text seq:int8 epoch:int8'),
     ('features', 'name:text needs:int8'),
     ('app_state', 'shard:int4 app_id:int8 key:text value:text session_id:int8 seq:int8'),
@@ -1011,7 +1012,7 @@ FROM unnest(string_to_array(
     || ' artifact_contents_shard_user_id_hash_key artifact_contents_unused artifacts_pkey'
     || ' base_state_pkey derived_pkey event_marks_pkey events_pkey'
     || ' events_shard_session_id_id_key features_pkey schema_version_pkey session_details_pkey'
-    || ' session_labels_by_value session_labels_pkey'
+    || ' session_drafts_pkey session_labels_by_value session_labels_pkey'
     || ' session_leases_pkey session_state_pkey sessions_ahead sessions_by_activity sessions_by_app'
     || ' sessions_by_expiry sessions_by_id sessions_by_user sessions_by_user_activity sessions_pkey'
     || ' sessions_shard_user_id_name_key user_state_pkey'
@@ -1036,6 +1037,7 @@ FROM (
     UNION ALL ORPHANS(session_details, sessions, session_id, r.shard)
     UNION ALL ORPHANS(session_labels, sessions, session_id, r.shard)
     UNION ALL ORPHANS(session_leases, sessions, session_id, r.shard)
+    UNION ALL ORPHANS(session_drafts, sessions, session_id, r.shard)
     UNION ALL ORPHANS(derived, sessions, session_id, r.shard)
     UNION ALL ORPHANS(session_state, sessions, session_id, r.shard)
     UNION ALL ORPHANS(base_state, sessions, session_id, r.shard)

@@ -36,6 +36,7 @@ FROM (VALUES
     ('artifact_contents', 'users', 'user_id'),
     ('session_details', 'sessions', 'session_id'),
     ('session_leases', 'sessions', 'session_id'),
+    ('session_drafts', 'sessions', 'session_id'),
     ('derived', 'sessions', 'session_id'),
     ('session_state', 'sessions', 'session_id'),
     ('base_state', 'sessions', 'session_id'),

@@ -89,6 +89,32 @@ DROP VIEW temp.seslite_members;
 DROP TABLE temp.seslite_families;
 DROP TABLE temp.seslite_links;
 
+-- A text beside the log of a session that is replaced in place: a message that grows, until the append that
+-- stores it.
+CREATE TABLE session_drafts (
+    session_id INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+    updated_us INTEGER NOT NULL,         -- when it was set, by the store's clock
+    body       TEXT NOT NULL
+) STRICT;
+
+-- The trigger of schema version 2, and drafts.
+DROP TRIGGER guard_sessions_delete;
+CREATE TRIGGER guard_sessions_delete BEFORE DELETE ON sessions
+BEGIN
+    DELETE FROM events WHERE session_id = OLD.id;
+    DELETE FROM event_marks WHERE session_id = OLD.id;
+    DELETE FROM session_state WHERE session_id = OLD.id;
+    DELETE FROM base_state WHERE session_id = OLD.id;
+    DELETE FROM session_details WHERE session_id = OLD.id;
+    DELETE FROM session_labels WHERE session_id = OLD.id;
+    DELETE FROM session_leases WHERE session_id = OLD.id;
+    DELETE FROM session_drafts WHERE session_id = OLD.id;
+    DELETE FROM derived WHERE session_id = OLD.id;
+    DELETE FROM artifacts WHERE user_id = OLD.user_id AND session = OLD.name;
+    UPDATE version_floor SET floor = OLD.version + 1
+    WHERE floor <= OLD.version AND OLD.version < 9007199254740992;
+END;
+
 -- The tokens that models read and wrote: one row per session, model and day (UTC). Only whole numbers from 0
 -- to 2^53 - 1 count. A sum above that is rounded.
 DROP VIEW usage;

@@ -273,22 +273,6 @@ BEGIN
     SELECT RAISE(ABORT, 'sessions: the id must not change, the user must belong to the app, and names are unique');
 END;
 
--- trigger guard_sessions_delete
-CREATE TRIGGER guard_sessions_delete BEFORE DELETE ON sessions
-BEGIN
-    DELETE FROM events WHERE session_id = OLD.id;
-    DELETE FROM event_marks WHERE session_id = OLD.id;
-    DELETE FROM session_state WHERE session_id = OLD.id;
-    DELETE FROM base_state WHERE session_id = OLD.id;
-    DELETE FROM session_details WHERE session_id = OLD.id;
-    DELETE FROM session_labels WHERE session_id = OLD.id;
-    DELETE FROM session_leases WHERE session_id = OLD.id;
-    DELETE FROM derived WHERE session_id = OLD.id;
-    DELETE FROM artifacts WHERE user_id = OLD.user_id AND session = OLD.name;
-    UPDATE version_floor SET floor = OLD.version + 1
-    WHERE floor <= OLD.version AND OLD.version < 9007199254740992;
-END;
-
 -- trigger guard_app_state_insert
 CREATE TRIGGER guard_app_state_insert BEFORE INSERT ON app_state
 BEGIN
@@ -397,4 +381,28 @@ END;
 CREATE TRIGGER guard_artifact_contents_delete AFTER DELETE ON artifact_contents
 BEGIN
     DELETE FROM artifact_chunks WHERE position BETWEEN OLD.id << 20 AND OLD.id << 20 | 1048575;
+END;
+
+-- table session_drafts
+CREATE TABLE session_drafts (
+    session_id INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+    updated_us INTEGER NOT NULL,         -- when it was set, by the store's clock
+    body       TEXT NOT NULL
+) STRICT;
+
+-- trigger guard_sessions_delete
+CREATE TRIGGER guard_sessions_delete BEFORE DELETE ON sessions
+BEGIN
+    DELETE FROM events WHERE session_id = OLD.id;
+    DELETE FROM event_marks WHERE session_id = OLD.id;
+    DELETE FROM session_state WHERE session_id = OLD.id;
+    DELETE FROM base_state WHERE session_id = OLD.id;
+    DELETE FROM session_details WHERE session_id = OLD.id;
+    DELETE FROM session_labels WHERE session_id = OLD.id;
+    DELETE FROM session_leases WHERE session_id = OLD.id;
+    DELETE FROM session_drafts WHERE session_id = OLD.id;
+    DELETE FROM derived WHERE session_id = OLD.id;
+    DELETE FROM artifacts WHERE user_id = OLD.user_id AND session = OLD.name;
+    UPDATE version_floor SET floor = OLD.version + 1
+    WHERE floor <= OLD.version AND OLD.version < 9007199254740992;
 END;

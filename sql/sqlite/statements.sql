@@ -533,6 +533,7 @@ UNION ALL SELECT 1 FROM session_state WHERE session_id = ?1
 UNION ALL SELECT 1 FROM base_state WHERE session_id = ?1
 UNION ALL SELECT 1 FROM session_labels WHERE session_id = ?1
 UNION ALL SELECT 1 FROM session_leases WHERE session_id = ?1
+UNION ALL SELECT 1 FROM session_drafts WHERE session_id = ?1
 UNION ALL SELECT 1 FROM derived WHERE session_id = ?1;
 
 -- name: user_left

@@ -1,6 +1,7 @@
 /* How often a call waits for the server. A proxy counts how often the client sends something after an
  * answer. */
 #include "mysql/database.h"
+#include "seslite_draft.h"
 #include "seslite_erase.h"
 #include "seslite_history.h"
 
@@ -145,10 +146,18 @@ FAR_TEST(small_writes_take_two)
     const ses_label label = {"color", "blue"};
     const int64_t later = INT64_C(4000000000000000);
     ses_session *session = must_get(far.store, &key);
+    ses_draft_options mine = {.size = sizeof mine};
+    char *text = NULL;
     ses_lease lease;
 
     assert_trips(2, assert_ok(ses_lease_take(far.store, &key, "owner", NULL, &lease, &error)));
     assert_trips(2, assert_ok(ses_lease_renew(far.store, &key, lease.token, NULL, NULL, &error)));
+    assert_trips(2, assert_ok(ses_draft_set(far.store, &key, "Hel", SES_NUL, NULL, &error)));
+    mine.lease = lease.token;
+    assert_trips(2, assert_ok(ses_draft_set(far.store, &key, "Hello", SES_NUL, &mine, &error)));
+    assert_trips(1, assert_ok(ses_draft_get(far.store, &key, NULL, &text, NULL, NULL, &error)));
+    ses_free(text);
+    assert_trips(2, assert_ok(ses_draft_clear(far.store, &key, &mine, &error)));
     assert_trips(2, assert_ok(ses_lease_release(far.store, &key, lease.token, NULL, &error)));
     assert_trips(2, assert_ok(ses_title_set(session, "A title", NULL, &error)));
     assert_trips(2, assert_ok(ses_title_set_by_key(far.store, &key, "Another", NULL, &error)));
@@ -185,7 +194,7 @@ static void find_in_a_session(const ses_key *of)
     ses_findings *page = NULL;
     ses_error error;
 
-    assert_trips(7, assert_ok(ses_store_find(far.store, of, "agent", SES_NUL, NULL, &page, &error)));
+    assert_trips(8, assert_ok(ses_store_find(far.store, of, "agent", SES_NUL, NULL, &page, &error)));
     assert_int_equal(ses_findings_count(page), 2);
     assert_null(ses_findings_token(page));
     ses_findings_close(page);

@@ -33,6 +33,7 @@ static const char *const filling[] = {
     "INSERT INTO seslite.session_details SELECT shard, id, 'A title' FROM seslite.sessions",
     "INSERT INTO seslite.derived SELECT shard, id, 'words', 1, 0 FROM seslite.sessions",
     "INSERT INTO seslite.session_leases SELECT shard, id, 1, 'owner', 0, 0 FROM seslite.sessions",
+    "INSERT INTO seslite.session_drafts SELECT shard, id, 0, 'draft' FROM seslite.sessions",
     "INSERT INTO seslite.session_state SELECT shard, id, 'key' || n, 'true', 1"
     " FROM seslite.sessions, generate_series(1, 5) AS n",
     "INSERT INTO seslite.base_state SELECT * FROM seslite.session_state",

@@ -2,6 +2,7 @@
 #include "database.h"
 #include "proxy.h"
 #include "seslite_artifact.h"
+#include "seslite_draft.h"
 #include "seslite_erase.h"
 #include "seslite_history.h"
 #include "seslite_postgres.h"
@@ -134,6 +135,8 @@ static void test_small_writes_are_two(struct far_store *far)
     const ses_append_options expecting = {.size = sizeof expecting,
                                           .expected = "{\"user:none\":\"__ADK_SENTINEL_REMOVED__\"}",
                                           .expected_len = SES_NUL};
+    ses_draft_options mine = {.size = sizeof mine};
+    char *text = NULL;
     ses_lease lease;
     ses_error error;
 
@@ -149,6 +152,12 @@ static void test_small_writes_are_two(struct far_store *far)
     assert_ok(ses_labels_set(far->session, &(ses_label){"color", "blue"}, 1, NULL, &error));
     assert_trips(far, 2, assert_ok(ses_lease_take(far->store, &key, "owner", NULL, &lease, &error)));
     assert_trips(far, 2, assert_ok(ses_lease_renew(far->store, &key, lease.token, NULL, NULL, &error)));
+    assert_trips(far, 2, assert_ok(ses_draft_set(far->store, &key, "Hel", SES_NUL, NULL, &error)));
+    mine.lease = lease.token;
+    assert_trips(far, 2, assert_ok(ses_draft_set(far->store, &key, "Hello", SES_NUL, &mine, &error)));
+    assert_trips(far, 1, assert_ok(ses_draft_get(far->store, &key, NULL, &text, NULL, NULL, &error)));
+    ses_free(text);
+    assert_trips(far, 2, assert_ok(ses_draft_clear(far->store, &key, &mine, &error)));
     assert_trips(far, 2, assert_ok(ses_lease_release(far->store, &key, lease.token, NULL, &error)));
     assert_trips(far, 2, assert_ok(ses_title_set(far->session, "Some title", NULL, &error)));
     assert_trips(far, 2, assert_ok(ses_title_set_by_key(far->store, &key, "Another", NULL, &error)));
@@ -414,13 +423,13 @@ static void test_opening_is_three(struct far_store *far)
 }
 
 /* The ids and annotations, the state, the state at the beginning (which is two), the names of artifacts, and
- * the events. */
+ * the draft and the events. */
 static void find_in_a_session(struct far_store *far, const ses_key *of)
 {
     ses_findings *page = NULL;
     ses_error error;
 
-    assert_trips(far, 6, assert_ok(ses_store_find(far->store, of, "agent", SES_NUL, NULL, &page, &error)));
+    assert_trips(far, 7, assert_ok(ses_store_find(far->store, of, "agent", SES_NUL, NULL, &page, &error)));
     assert_int_equal(ses_findings_count(page), 2);
     assert_null(ses_findings_token(page));
     ses_findings_close(page);

@@ -38,6 +38,7 @@ static const char filling[] =
     " WHERE id IN (SELECT session_id FROM session_details) AND id % 4;"
     "INSERT INTO session_leases SELECT id / 3, id, 'owner', id, id + 1, CASE id % 2 WHEN 0 THEN 'next' END,"
     " CASE id % 2 WHEN 0 THEN id END FROM sessions WHERE id % 3 = 0;"
+    "INSERT INTO session_drafts SELECT id, id, 'draft ' || id FROM sessions WHERE id % 4 = 0;"
     "INSERT INTO derived SELECT id, 'words', 1, 0 FROM sessions WHERE id % 3;"
     "INSERT INTO app_state SELECT a.id, n.name, '{\"a\": 1.10}', 0, 0 FROM apps AS a, temp.names AS n WHERE "
     "n.n < 9;"
@@ -163,6 +164,8 @@ static const struct {
     {"session_leases",
      "SELECT shard(2, session_id), moved(2, session_id), token, owner, taken_us, until_us, next_owner, next_until_us"
      " FROM session_leases"},
+    {"session_drafts",
+     "SELECT shard(2, session_id), moved(2, session_id), updated_us, body FROM session_drafts"},
     {"derived", "SELECT shard(2, session_id), moved(2, session_id), what, seq, epoch FROM derived"},
     {"app_state",
      "SELECT shard(0, app_id), moved(0, app_id), key, value, moved(2, session_id), seq FROM app_state"},

@@ -27,8 +27,6 @@ static const struct writing writings[] = {{"title_set", "sT"},
                                           {"event_marks_prune", "sq"},
                                           {"session_prune", "sqq"},
                                           {"event_add", "sqETTWttTDx"},
-                                          {"session_state_replace", "sTTYqy"},
-                                          {"base_state_replace", "sKTqy"},
                                           {"details_replace_initial", "sT"},
                                           {"events_copy", "ssq"},
                                           {"event_marks_copy", "ssq"},
@@ -47,6 +45,8 @@ static const struct writing writings[] = {{"title_set", "sT"},
                                           {"base_state_delete", "s"},
                                           {"session_labels_delete", "s"},
                                           {"session_lease_delete", "s"},
+                                          {"draft_set", "sqT"},
+                                          {"draft_delete", "s"},
                                           {"derived_delete", "s"},
                                           {"derived_set", "sfqq"},
                                           {"derived_leave", "sf"},
@@ -58,13 +58,16 @@ static const struct writing writings[] = {{"title_set", "sT"},
                                           {"origin_set", "sq"},
                                           {"chunks_copy", "uu"}};
 
-/* Statements that would soon leave nothing to write about: each is undone. */
-static const struct writing undone[] = {
-    {"content_grow", "uCqt"},         {"content_finish", "uCT"},      {"content_delete", "uC"},
-    {"content_use", "uCq"},           {"contents_use", "uTWq"},       {"artifacts_remove", "uTW"},
-    {"base_artifact_forget", "uTTK"}, {"chunks_delete", "u"},         {"chunks_sweep", "ut"},
-    {"contents_sweep", "ut"},         {"user_artifacts_delete", "u"}, {"user_chunks_delete", "u"},
-    {"user_contents_delete", "u"}};
+/* Statements that would soon leave nothing to write about, or seldom find something: each is undone, and made
+ * until it has written. */
+static const struct writing undone[] = {{"content_grow", "uCqt"},         {"content_finish", "uCT"},
+                                        {"content_delete", "uC"},         {"content_use", "uCq"},
+                                        {"contents_use", "uTWq"},         {"artifacts_remove", "uTW"},
+                                        {"base_artifact_forget", "uTTK"}, {"chunks_delete", "u"},
+                                        {"chunks_sweep", "ut"},           {"contents_sweep", "ut"},
+                                        {"user_artifacts_delete", "u"},   {"user_chunks_delete", "u"},
+                                        {"user_contents_delete", "u"},    {"session_state_replace", "sTTYqy"},
+                                        {"base_state_replace", "sKTqy"}};
 
 enum {
     WRITINGS = sizeof writings / sizeof writings[0],
@@ -156,31 +159,17 @@ static bool write_to_both(struct same *same, const struct writing *writing)
     return done && changes > 0;
 }
 
-GROUP_TEST(struct same *same, statements_that_write_leave_what_sqlite_leaves)
-{
-    int wrote[WRITINGS] = {0};
-
-    assert_int_equal(sqlite3_exec(same->file, "PRAGMA foreign_keys = OFF", NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_db_config(same->file, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL), SQLITE_OK);
-    for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < WRITINGS; i++)
-            wrote[i] += write_to_both(same, &writings[i]);
-        compare_tables(same, round);
-    }
-    for (int i = 0; i < WRITINGS; i++) {
-        if (wrote[i] == 0)
-            fail_msg("%s: nothing was written", writings[i].name);
-    }
-}
-
 static void both(const struct same *same, const char *sql)
 {
     assert_int_equal(sqlite3_exec(same->file, sql, NULL, NULL, NULL), SQLITE_OK);
     database_run(same->database, sql);
 }
 
-GROUP_TEST(struct same *same, so_do_those_that_are_undone)
+/* This comes first, while all rows are there. */
+GROUP_TEST(struct same *same, statements_that_are_undone_leave_what_sqlite_leaves)
 {
+    assert_int_equal(sqlite3_exec(same->file, "PRAGMA foreign_keys = OFF", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_db_config(same->file, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL), SQLITE_OK);
     for (int i = 0; i < UNDONE; i++) {
         int wrote = 0;
         for (int round = 0; round < 1000 && wrote < 5; round++) {
@@ -193,6 +182,21 @@ GROUP_TEST(struct same *same, so_do_those_that_are_undone)
         }
         if (wrote == 0)
             fail_msg("%s: nothing was written", undone[i].name);
+    }
+}
+
+GROUP_TEST(struct same *same, so_do_those_that_stay)
+{
+    int wrote[WRITINGS] = {0};
+
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < WRITINGS; i++)
+            wrote[i] += write_to_both(same, &writings[i]);
+        compare_tables(same, round);
+    }
+    for (int i = 0; i < WRITINGS; i++) {
+        if (wrote[i] == 0)
+            fail_msg("%s: nothing was written", writings[i].name);
     }
 }
 

@@ -1,13 +1,14 @@
 /*
  * Each operation on a session that has everything: an index of words and a tally in its store, artifacts that
- * its events name, a title, labels, an expiry, a lease that is held, and followers. The same is done to a
- * store that derives nothing. Afterwards both must find and count the same, everything that the session has
- * must be as the operation says, and the check of the store must find nothing. test/README.md lists these
+ * its events name, a title, labels, an expiry, a lease that is held, a draft, and followers. The same is done
+ * to a store that derives nothing. Afterwards both must find and count the same, everything that the session
+ * has must be as the operation says, and the check of the store must find nothing. test/README.md lists these
  * cells.
  */
 #include "session/lines_text.h"
 #include "seslite_agent.h"
 #include "seslite_artifact.h"
+#include "seslite_draft.h"
 #include "seslite_erase.h"
 #include "seslite_search.h"
 #include "seslite_usage.h"
@@ -74,6 +75,7 @@ static void fill(struct side *side)
     assert_ok(ses_archive_set_by_key(side->store, &full, 1, NULL, &error));
     assert_ok(ses_lease_take(side->store, &full, "worker", &hour, &lease, &error));
     side->token = lease.token;
+    assert_ok(ses_draft_set(side->store, &full, "Hel", SES_NUL, NULL, &error));
 }
 
 static void follow(struct side *side)
@@ -213,6 +215,16 @@ static void assert_lease(struct side *side)
     assert_ok(ses_append_by_key(side->store, &full, event_text(91), SES_NUL, &held, NULL, &error));
 }
 
+static void assert_draft(ses_store *store, const ses_key *key, const char *expected)
+{
+    char *body = NULL;
+    ses_error error;
+
+    assert_code(expected ? SES_OK : SES_ABSENT, ses_draft_get(store, key, NULL, &body, NULL, NULL, &error));
+    assert_string_equal(body ? body : "", expected ? expected : "");
+    ses_free(body);
+}
+
 /* Its title, its labels and its expiry; a fork is not in the archive. */
 static void assert_attributes(const struct cells *cells, ses_store *store, const ses_key *key)
 {
@@ -253,6 +265,7 @@ static void assert_session(const struct cells *cells, struct side *side)
     assert_attributes(cells, side->store, &full);
     assert_int_equal(versions_of(side->store, &full), cells->versions);
     assert_lease(side);
+    assert_draft(side->store, &full, "Hel");
 }
 
 static void assert_everything(struct cells *cells)
@@ -339,7 +352,8 @@ CELLS_TEST(a_fork)
     ON_BOTH(SES_OK, ses_fork_by_key(store, &full, AT(4), &to, NULL, NULL, &error));
     assert_int_equal(versions_of(cells->derived.store, &to), 4);
     assert_attributes(cells, cells->derived.store, &to);
-    /* It has no lease. */
+    /* It has no lease, and no draft. */
+    assert_draft(cells->derived.store, &to, NULL);
     ON_BOTH(SES_LEASED,
             ses_append_by_key(store, &to, "{}", 2,
                               &(ses_append_options){.size = sizeof(ses_append_options), .lease = 1}, NULL,
@@ -393,8 +407,8 @@ CELLS_TEST(an_expiry)
     assert_everything(cells);
     assert_query(cells->fixture->path,
                  "SELECT (SELECT count(*) FROM artifacts), (SELECT count(*) FROM session_labels), (SELECT "
-                 "count(*) FROM session_leases)",
-                 "0|0|0\n");
+                 "count(*) FROM session_leases), (SELECT count(*) FROM session_drafts)",
+                 "0|0|0|0\n");
 }
 
 CELLS_TEST(a_deletion)
@@ -402,10 +416,11 @@ CELLS_TEST(a_deletion)
     ON_BOTH(SES_OK, ses_delete(store, &full, NULL, NULL, &error));
     cells->gone = true;
     assert_everything(cells);
-    assert_query(cells->fixture->path,
-                 "SELECT (SELECT count(*) FROM artifacts), (SELECT count(*) FROM session_labels), (SELECT "
-                 "count(*) FROM session_leases), (SELECT count(*) FROM derived)",
-                 "0|0|0|2\n");
+    assert_query(
+        cells->fixture->path,
+        "SELECT (SELECT count(*) FROM artifacts), (SELECT count(*) FROM session_labels), (SELECT "
+        "count(*) FROM session_leases), (SELECT count(*) FROM session_drafts), (SELECT count(*) FROM derived)",
+        "0|0|0|0|2\n");
 }
 
 CELLS_TEST(a_deletion_of_the_user)
@@ -413,11 +428,12 @@ CELLS_TEST(a_deletion_of_the_user)
     ON_BOTH(SES_OK, ses_delete_user(store, "app", "user", NULL, NULL, NULL, &error));
     cells->gone = true;
     assert_everything(cells);
-    assert_query(cells->fixture->path,
-                 "SELECT (SELECT count(*) FROM artifacts), (SELECT count(*) FROM session_labels), (SELECT "
-                 "count(*) FROM session_leases), (SELECT count(*) FROM derived), (SELECT count(*) FROM "
-                 "usage_sums)",
-                 "0|0|0|0|0\n");
+    assert_query(
+        cells->fixture->path,
+        "SELECT (SELECT count(*) FROM artifacts), (SELECT count(*) FROM session_labels), (SELECT "
+        "count(*) FROM session_leases), (SELECT count(*) FROM session_drafts), (SELECT count(*) FROM derived), "
+        "(SELECT count(*) FROM usage_sums)",
+        "0|0|0|0|0|0\n");
 }
 
 CELLS_TEST(a_redaction)
@@ -469,8 +485,9 @@ CELLS_TEST(an_import_that_replaces)
     cells->gone = true; /* the session that was followed */
     assert_everything(cells);
     assert_query(cells->fixture->path,
-                 "SELECT (SELECT count(*) FROM session_labels), (SELECT count(*) FROM session_leases)",
-                 "0|0\n");
+                 "SELECT (SELECT count(*) FROM session_labels), (SELECT count(*) FROM session_leases), "
+                 "(SELECT count(*) FROM session_drafts)",
+                 "0|0|0\n");
     free(text.data);
     ses_close(another);
 }
@@ -493,7 +510,8 @@ CELLS_TEST(an_export_and_a_load)
     assert_same_store(loaded, cells->derived.store);
     assert_attributes(cells, loaded, &full);
     assert_int_equal(versions_of(loaded, &full), EVENTS);
-    /* A lease is not part of it. */
+    /* A lease and a draft are not part of it. */
+    assert_draft(loaded, &full, NULL);
     assert_ok(ses_lease_take(loaded, &full, "somebody else", NULL, &lease, &error));
     assert_everything(cells);
     free(after.data);
@@ -502,7 +520,7 @@ CELLS_TEST(an_export_and_a_load)
     ses_close(loaded);
 }
 
-/* A copy and a backup have everything, the lease too. */
+/* A copy and a backup have everything, the lease and the draft too. */
 static void assert_copy(struct cells *cells, ses_store *copy)
 {
     struct side side = {.store = copy, .token = cells->derived.token};

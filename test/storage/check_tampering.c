@@ -4,6 +4,7 @@
  */
 #include "../session/history.h"
 #include "../check.h"
+#include "seslite_draft.h"
 
 /* ------------------------------------------------------------------------------------------- the store */
 
@@ -26,6 +27,7 @@ static void annotate(ses_store *store)
     assert_ok(ses_expiry_set_by_key(store, &pruned, &expires, NULL, &error));
     assert_ok(ses_lease_take(store, &full, "owner", NULL, &lease, &error));
     assert_ok(ses_lease_take(store, &plain, "owner", NULL, &lease, &error));
+    assert_ok(ses_draft_set(store, &full, "a draft", SES_NUL, NULL, &error));
     assert_ok(ses_shared_state_change(store, "app", NULL, Q("{'config':1}"), SES_NUL, NULL, &error));
     assert_ok(ses_shared_state_change(store, "empty", NULL, Q("{'config':1}"), SES_NUL, NULL, &error));
     assert_ok(ses_shared_state_change(store, "app", "nobody", Q("{'lang':'en'}"), SES_NUL, NULL, &error));
@@ -86,6 +88,7 @@ static const struct {
               {"session_details", "session_id"},
               {"session_labels", "session_id, name"},
               {"session_leases", "token"},
+              {"session_drafts", "session_id"},
               {"app_state", "app_id, key"},
               {"user_state", "user_id, key"},
               {"session_state", "session_id, key"},
@@ -171,6 +174,15 @@ static const struct {
     {"session_leases.until_us much more", NULL},
     {"session_leases.until_us less", NULL},
     {"session_leases.until_us negative", NULL},
+    {"session_drafts deleted", NULL},
+    {"session_drafts.session_id more", "r.session_id + 1 IN (SELECT id FROM sessions)"},
+    {"session_drafts.updated_us more", NULL},
+    {"session_drafts.updated_us much more", NULL},
+    {"session_drafts.updated_us less", NULL},
+    {"session_drafts.updated_us negative", NULL},
+    {"session_drafts.body other", NULL},
+    {"session_drafts.body empty", NULL},
+    {"session_drafts.body long", NULL},
     {"app_state deleted", NULL},
     {"user_state deleted", NULL},
     {"apps doubled", NULL},  /* without users */

@@ -12,6 +12,7 @@
 #include "storage/damage.h"
 #include "storage/damage_bytes.h"
 #include "storage/damage_rows.h"
+#include "seslite_draft.h"
 #include "seslite_erase.h"
 #include "seslite_usage.h"
 #include "storage/work_clock.h"
@@ -147,6 +148,7 @@ static void add_lease(ses_store *store, const ses_key *key)
     ses_lease lease;
     ses_error error;
     assert_ok(ses_lease_take(store, key, "owner", NULL, &lease, &error));
+    assert_ok(ses_draft_set(store, key, "a draft", SES_NUL, NULL, &error));
 }
 
 static int64_t steady_clock_of_the_stores(void *context)
@@ -859,6 +861,19 @@ static void use_lease(struct drive *drive)
                ses_lease_take(drive->store, &victim, "other", &at_once, &lease, &error));
 }
 
+static void use_draft(struct drive *drive)
+{
+    char *body = NULL;
+    ses_error error;
+
+    (void)CALL(drive, "ses_draft_get", READ_CODES,
+               ses_draft_get(drive->store, &victim, NULL, &body, NULL, NULL, &error));
+    ses_free(body);
+    (void)CALL(drive, "ses_draft_set", WRITE_CODES,
+               ses_draft_set(drive->store, &victim, "another", SES_NUL, NULL, &error));
+    (void)CALL(drive, "ses_draft_clear", WRITE_CODES, ses_draft_clear(drive->store, &victim, NULL, &error));
+}
+
 static void read_pending(struct drive *drive)
 {
     ses_pending *pending = NULL;
@@ -979,6 +994,7 @@ static void create_and_delete(struct drive *drive)
                ses_get_or_create(drive->store, &victim, Q("{'own':7}"), SES_NUL, NULL, &session, &error));
     ses_session_close(session);
     use_lease(drive);
+    use_draft(drive);
     read_pending(drive);
     retain(drive);
     set_labels(drive);
@@ -1034,6 +1050,7 @@ static void judge_others(struct drive *drive, const char *sound, const char *who
                                             {"event_marks", "session_id"},
                                             {"base_state", "session_id"},
                                             {"session_leases", "session_id"},
+                                            {"session_drafts", "session_id"},
                                             {"session_labels", "session_id"},
                                             {"derived", "session_id"}};
     sqlite3 *db = raw_open(drive->path);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "group.h"
+#include "seslite_draft.h"
 #include "seslite_erase.h"
 #include "seslite_search.h"
 #include "seslite_usage.h"
@@ -46,6 +47,45 @@ COMMIT_TEST(a_table_that_was_dropped)
     assert_int_equal(tokens(fixture->store), 7);
     assert_ok(ses_store_check(fixture->store, &log, &problems, &error));
     assert_int_equal(problems, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------ drafts */
+
+static int take_draft(struct call *call)
+{
+    const ses_key key = {"app", "user", call->session_id};
+    const ses_append_options options = {.size = sizeof options, .flags = SES_APPEND_TAKES_DRAFT};
+    return ses_append_by_key(call->store, &key, "{}", 2, &options, NULL, &call->error);
+}
+
+static int set_draft(struct call *call)
+{
+    const ses_key key = {"app", "user", call->session_id};
+    return ses_draft_set(call->store, &key, "Hel", 3, NULL, &call->error);
+}
+
+/* The one that fails is done over without the others, and they without it. */
+COMMIT_TEST(drafts_beside_a_call_that_fails)
+{
+    const struct call what[] = {{.kind = OTHER, .make = take_draft, .session_id = "a"},
+                                {.kind = OTHER, .make = drop_tally, .session_id = "d"},
+                                {.kind = OTHER, .make = set_draft, .session_id = "b"}};
+    const ses_key a = {"app", "user", "a"};
+    const ses_key b = {"app", "user", "b"};
+    char *body = NULL;
+
+    assert_ok(ses_store_tally(fixture->store, NULL, NULL, &error));
+    assert_ok(ses_draft_set(fixture->store, &a, "taken", SES_NUL, NULL, &error));
+    atomic_store(&fails_now, "DELETE FROM features");
+    run_group(fixture->store, what, 3, COMMIT_IS_REAL);
+    assert_int_equal(calls[0].code, SES_OK);
+    assert_int_equal(calls[1].code, SES_IO);
+    assert_int_equal(calls[2].code, SES_OK);
+    assert_int_equal(stored(fixture->store, "a"), 1);
+    assert_code(SES_ABSENT, ses_draft_get(fixture->store, &a, NULL, &body, NULL, NULL, &error));
+    assert_ok(ses_draft_get(fixture->store, &b, NULL, &body, NULL, NULL, &error));
+    assert_string_equal(body, "Hel");
+    ses_free(body);
 }
 
 /* ------------------------------------------------------------------------------ damage in what is derived */

@@ -90,6 +90,7 @@ TEST_OF(marks_setup, a_session_takes_all_its_rows_along)
                             "'o', 4, 5), (2, 'o', 4, 5);"
                             "INSERT INTO session_details (session_id, title) VALUES (1, 't'), (2, 't');"
                             "INSERT INTO base_state VALUES (1, 'k', '1', 1), (2, 'k', '1', 1);"
+                            "INSERT INTO session_drafts VALUES (1, 4, 'd'), (2, 4, 'd');"
                             "INSERT INTO event_marks VALUES (2, 1, 2, NULL);");
     assert_ok(ses_delete(fixture->store, &key, NULL, &deleted, &error));
     assert_int_equal(deleted, 1);
@@ -97,7 +98,8 @@ TEST_OF(marks_setup, a_session_takes_all_its_rows_along)
         fixture->path,
         "SELECT group_concat(session_id) FROM (SELECT session_id FROM session_labels UNION ALL"
         " SELECT session_id FROM session_leases UNION ALL SELECT session_id FROM session_details UNION ALL"
-        " SELECT session_id FROM base_state UNION ALL SELECT session_id FROM event_marks)",
-        "2,2,2,2,2\n");
+        " SELECT session_id FROM base_state UNION ALL SELECT session_id FROM event_marks UNION ALL"
+        " SELECT session_id FROM session_drafts)",
+        "2,2,2,2,2,2\n");
     assert_sound(fixture->path);
 }

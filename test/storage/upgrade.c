@@ -1,5 +1,6 @@
 /* Stores that version 0.2.0 made (schema version 2) become those of this version. */
 #include "released.h"
+#include "seslite_draft.h"
 #include "siblings.h"
 
 /* In the tables: users u (1) and v (2); a session's number, user, name, time of creation, and the names of
@@ -129,5 +130,22 @@ TEST(circles_of_forks_end)
     open_and_close(path);
     assert_query(path, "SELECT count(*) FROM session_details WHERE origin > 0", "7\n");
     assert_query(path, FAMILIES, "a b\nitself\nx z tail\ny\n");
+    free(path);
+}
+
+TEST(sessions_can_have_drafts)
+{
+    static const struct made sessions[] = {{1, 1, "a", 1, NULL, NULL}};
+    const ses_key a = {"app", "u", "a"};
+    char *path = support_path(fixture->folder, "old.db");
+    char *body = NULL;
+
+    make_old(path, sessions, 1);
+    ses_store *store = must_open(path, NULL);
+    assert_code(SES_ABSENT, ses_draft_get(store, &a, NULL, &body, NULL, NULL, &error));
+    assert_ok(ses_draft_set(store, &a, "Hel", SES_NUL, NULL, &error));
+    must_delete(store, &a);
+    ses_close(store);
+    assert_query(path, "SELECT count(*) FROM session_drafts", "0\n");
     free(path);
 }

@@ -33,6 +33,7 @@ PURPOSES = {
     "session/mysql": "stores on MySQL",
     "agent": "contents, tool calls, templates",
     "artifact": "files of sessions and users",
+    "draft": "messages that grow",
     "search": "words of events",
     "usage": "tokens of models",
     "erase": "redacting events",

@@ -31,6 +31,7 @@ NAMES = (
     *PARTS,
     "seslite_agent.h",
     "seslite_artifact.h",
+    "seslite_draft.h",
     "seslite_search.h",
     "seslite_usage.h",
     "seslite_erase.h",
@@ -58,6 +59,7 @@ ENGINES = [
 HEADERS = (
     "seslite_agent.h",
     "seslite_artifact.h",
+    "seslite_draft.h",
     "seslite_search.h",
     "seslite_usage.h",
     "seslite_erase.h",

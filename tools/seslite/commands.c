@@ -92,8 +92,8 @@ const struct command command_table[] = {
      .summary = "find all that the store holds about somebody",
      .words =
          "Looks for a text, or for what --pattern matches, wherever it can be: in ids, titles and labels, in "
-         "the names and values of state, in what sessions began with, in all events and in artifacts, with "
-         "their bytes. It looks in the whole store, or in an app, a user or a session. It is what a request of "
+         "the names and values of state, in what sessions began with, in drafts, in all events and in "
+         "artifacts, with their bytes. It looks in the whole store, or in an app, a user or a session. It is what a request of "
          "somebody who asks for their data, or for its erasure, begins with: see redact and delete. To look "
          "for messages, use search. It ends with 3 if it finds nothing.",
      .argument = {"TEXT", KIND_TEXT, false, 1},

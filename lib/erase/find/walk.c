@@ -2,6 +2,8 @@
 #include "erase/find/find.h"
 
 #include "base/error.h"
+#include "json/reader.h"
+#include "seslite_draft.h"
 
 static void put_find_name(char *place, const char *name)
 {
@@ -220,6 +222,27 @@ static int find_in_states(struct find *find, ses_error *error)
     return code;
 }
 
+static int find_in_draft(struct find *find, ses_error *error)
+{
+    const ses_call_options options = {.size = sizeof options, LEFT_OF(&find->limits)};
+    const ses_key key = session_key_of(find);
+    const ses_finding what = finding_at(find, SES_FOUND_DRAFT);
+    const size_t count = find->page->found.count;
+    struct span body = {NULL, 0};
+    char *made = NULL;
+    int code = ses_draft_get(find->store, &key, &options, &made, &body.len, NULL, error);
+
+    if (code != SES_OK)
+        return code == SES_ABSENT ? SES_OK : code;
+    body.ptr = made;
+    code = ses__find_in_bytes(find, &what, body, error);
+    if (code == SES_OK && find->page->found.count == count &&
+        ses__json_check(body.ptr, body.len, NULL) == SES_OK)
+        code = ses__find_in_json(find, &what, body, error);
+    ses_free(made);
+    return code;
+}
+
 static int find_in_events(struct find *find, bool *done, ses_error *error)
 {
     const ses_range range = {
@@ -256,6 +279,8 @@ static int step_in_session(struct find *find, ses_error *error)
     switch ((enum find_step)at->step) {
     case FIND_STATES:
         code = find_in_states(find, error);
+        if (code == SES_OK)
+            code = find_in_draft(find, error);
         at->step = FIND_ARTIFACTS;
         break;
     case FIND_ARTIFACTS:

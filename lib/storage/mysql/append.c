@@ -109,6 +109,8 @@ static int run_whole(struct db *db, void *context, ses_error *error)
             db, STATEMENT_APPEND_MARK,
             VALUES(INT(rewinds ? MARK_REWIND : MARK_COMPACTION), INT_IF(rewinds, event->rewinds_to)));
     ask_keys(db, &op->drafts[0].delta);
+    if (op->takes_draft)
+        ses__remote_ask(db, STATEMENT_DRAFT_DELETE, VALUES(OWNER(0)));
     ses__remote_ask(
         db, STATEMENT_APPEND_TOUCH,
         VALUES(INT(time_us), INT(ses__active_30s(time_us)), INT(op->now_us), INT(ses__hour_of(op->now_us))));

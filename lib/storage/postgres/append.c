@@ -217,6 +217,8 @@ static int run_append(struct db *db, void *context, ses_error *error)
         ses__remote_ask(db, STATEMENT_APPEND_LEASE, VALUES(OWNER(sending->row->id), INT(op->lease)));
     ask_events(sending);
     ask_keys(sending);
+    if (op->takes_draft)
+        ses__remote_ask(db, STATEMENT_DRAFT_DELETE, VALUES(OWNER(sending->row->id)));
     if (sending->count > 1)
         ses__remote_ask(db, STATEMENT_APPEND_TOUCH,
                         VALUES(OWNER(sending->row->id), INT(sending->count), INT(latest_us),

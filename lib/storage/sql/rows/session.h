@@ -216,4 +216,19 @@ SESLITE_PRIVATE int ses__lease_give(struct db *db, struct lease_row *row, ses_er
 /* Writes the row's times and next owner. */
 SESLITE_PRIVATE int ses__lease_set(struct db *db, const struct lease_row *row, ses_error *error);
 
+/* -------------------------------------------------------------------------------------------- drafts */
+
+struct session_draft {
+    int64_t updated_us;
+    struct span body;
+};
+/* Reads the draft of a session, if it has one. Number 0 is the session that this transaction finds. The text
+ * is borrowed until the query ends. */
+SESLITE_PRIVATE void ses__session_draft_ask(struct query *rows, struct db *db, int64_t session_id,
+                                            ses_error *error);
+SESLITE_PRIVATE bool ses__session_draft_next(struct query *rows, struct session_draft *draft);
+SESLITE_PRIVATE int ses__session_draft_set(struct db *db, int64_t session_id,
+                                           const struct session_draft *draft, ses_error *error);
+SESLITE_PRIVATE int ses__session_draft_remove(struct db *db, int64_t session_id, ses_error *error);
+
 #endif

@@ -217,6 +217,8 @@ static int store_events(struct append_op *op, struct db *db, ses_error *error)
     op->row.changed_us = op->now_us;
     if (code == SES_OK && stored)
         code = ses__session_touch(db, &op->before, &op->row, error);
+    if (code == SES_OK && stored && op->takes_draft)
+        code = ses__session_draft_remove(db, op->row.id, error);
     if (code != SES_OK || !stored || !op->annotating)
         return code;
     if (!op->asked)

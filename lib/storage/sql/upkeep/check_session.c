@@ -135,6 +135,23 @@ static int check_own_labels(struct check *check, struct checked_session *session
     return ses__check_settle(check, code, SES_PROBLEM_LABEL);
 }
 
+/* ------------------------------------------------------------------------------------- what is beside it */
+
+static int check_lease_and_draft(struct check *check, int64_t session_id)
+{
+    struct lease_row lease;
+    struct session_draft draft;
+    struct query drafts;
+    int code = ses__check_settle(check, ses__lease_find(check->db, session_id, &lease, &check->error),
+                                 SES_PROBLEM_LEASE);
+
+    if (code != SES_OK)
+        return code;
+    ses__session_draft_ask(&drafts, check->db, session_id, &check->error);
+    (void)ses__session_draft_next(&drafts, &draft);
+    return ses__check_settle(check, ses__query_end(&drafts), SES_PROBLEM_DETAIL);
+}
+
 /* ---------------------------------------------------------------------------------------------- sessions */
 
 /* A later version may know more bits, which this one cannot check. */
@@ -144,7 +161,6 @@ enum { KNOWN_DETAILS = DETAIL_PARENT | DETAIL_TITLE | DETAIL_LABELS | DETAIL_ARC
 static int check_session(struct check *check, struct checked_session *session)
 {
     const struct session_row *row = &session->row;
-    struct lease_row lease;
     int code = ses__session_row_check(row, check->db, &check->error);
 
     if (code != SES_OK)
@@ -162,8 +178,7 @@ static int check_session(struct check *check, struct checked_session *session)
             "sessions.details is %lld; other tables have parent (1), title (2), labels (4), archive (8): %lld",
             (long long)row->details, (long long)session->bits);
     if (code == SES_OK)
-        code = ses__check_settle(check, ses__lease_find(check->db, row->id, &lease, &check->error),
-                                 SES_PROBLEM_LEASE);
+        code = check_lease_and_draft(check, row->id);
     return code == SES_OK && !check->ended
                ? ses__check_log(check, row, session->bits & DETAIL_PARENT ? session->parent_seq : 0)
                : code;

@@ -9,6 +9,7 @@ pub type ses_checkpoint = ::core::ffi::c_uint;
 pub type _bindgen_ty_2 = ::core::ffi::c_uint;
 pub type ses_range_parts = ::core::ffi::c_uint;
 pub type ses_flags = ::core::ffi::c_uint;
+pub type ses_append_flags = ::core::ffi::c_uint;
 pub type ses_cursor_flags = ::core::ffi::c_uint;
 pub type ses_order = ::core::ffi::c_uint;
 pub type ses_list_flags = ::core::ffi::c_uint;
@@ -840,6 +841,14 @@ pub struct ses_artifact_list_options {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct ses_draft_options {
+    pub size: usize,
+    pub lease: i64,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct ses_search_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
@@ -1361,6 +1370,7 @@ const _: () = {
 pub const SES_ANYWAY: ses_flags = 65536;
 pub const SES_AT_VERSION: ses_flags = 131072;
 pub const SES_SECURE: ses_flags = 262144;
+pub const SES_APPEND_TAKES_DRAFT: ses_append_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2331,6 +2341,20 @@ const _: () = {
     ["Offset of field: ses_artifact_list_options::cancel"]
         [::core::mem::offset_of!(ses_artifact_list_options, cancel) - 40usize];
 };
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_draft_options"][::core::mem::size_of::<ses_draft_options>() - 32usize];
+    ["Alignment of ses_draft_options"][::core::mem::align_of::<ses_draft_options>() - 8usize];
+    ["Offset of field: ses_draft_options::size"]
+        [::core::mem::offset_of!(ses_draft_options, size) - 0usize];
+    ["Offset of field: ses_draft_options::lease"]
+        [::core::mem::offset_of!(ses_draft_options, lease) - 8usize];
+    ["Offset of field: ses_draft_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_draft_options, timeout_ms) - 16usize];
+    ["Offset of field: ses_draft_options::cancel"]
+        [::core::mem::offset_of!(ses_draft_options, cancel) - 24usize];
+};
 pub const SES_SEARCH_ANY: ses_search_flags = 1;
 pub const SES_SEARCH_PHRASE: ses_search_flags = 2;
 pub const SES_SEARCH_LIVE: ses_search_flags = 4;
@@ -2526,6 +2550,7 @@ pub const SES_FOUND_BASE: ses_found = 8;
 pub const SES_FOUND_EVENT: ses_found = 9;
 pub const SES_FOUND_ARTIFACT: ses_found = 10;
 pub const SES_FOUND_BYTES: ses_found = 11;
+pub const SES_FOUND_DRAFT: ses_found = 12;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -3515,6 +3540,29 @@ extern "C" {
     ) -> ::core::ffi::c_int;
     pub fn ses_artifacts_version(artifacts: *const ses_artifacts, index: usize) -> i64;
     pub fn ses_artifacts_close(artifacts: *mut ses_artifacts);
+    pub fn ses_draft_set(
+        store: *mut ses_store,
+        key: *const ses_key,
+        body: *const ::core::ffi::c_char,
+        len: usize,
+        options: *const ses_draft_options,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_draft_get(
+        store: *mut ses_store,
+        key: *const ses_key,
+        options: *const ses_call_options,
+        body: *mut *mut ::core::ffi::c_char,
+        len: *mut usize,
+        updated_us: *mut i64,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_draft_clear(
+        store: *mut ses_store,
+        key: *const ses_key,
+        options: *const ses_draft_options,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
     pub fn ses_store_search(
         store: *mut ses_store,
         scope: *const ses_key,

@@ -5,13 +5,14 @@ use std::path::Path;
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-const HEADERS: [&str; 9] = [
+const HEADERS: [&str; 10] = [
     "seslite.h",
     "seslite_history.h",
     "seslite_live.h",
     "seslite_transfer.h",
     "seslite_agent.h",
     "seslite_artifact.h",
+    "seslite_draft.h",
     "seslite_search.h",
     "seslite_usage.h",
     "seslite_erase.h",
