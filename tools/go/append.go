@@ -15,6 +15,7 @@ type AppendOptions struct {
 	Expected     []byte            // the values of shared keys that the caller has seen, a JSON object: ErrStale if they differ
 	Delta        []byte            // state changes in addition to the event's, a JSON object; they win
 	Lease        int64             // the token of a lease: ErrLeased once another owner has taken it; 0: none
+	TakesDraft   bool              // the session's draft is removed, if an event is stored
 	Title        string            // the title that the session gets with the event; "": it stays
 	Labels       map[string]string // labels that the session gets with the event
 	RemoveLabels []string          // labels that it loses
@@ -27,7 +28,7 @@ func (c *call) appendOptions(o *AppendOptions) *C.ses_append_options {
 	}
 	made := &C.ses_append_options{
 		size:       C.sizeof_ses_append_options,
-		flags:      flag(o.Anyway, C.SES_ANYWAY) | flag(o.Version != nil, C.SES_AT_VERSION),
+		flags:      flag(o.Anyway, C.SES_ANYWAY) | flag(o.Version != nil, C.SES_AT_VERSION) | flag(o.TakesDraft, C.SES_APPEND_TAKES_DRAFT),
 		lease:      C.int64_t(o.Lease),
 		title:      c.optional(o.Title),
 		timeout_ms: c.timeout,

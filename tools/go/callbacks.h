@@ -5,6 +5,7 @@
 
 #include "seslite_agent.h"
 #include "seslite_artifact.h"
+#include "seslite_draft.h"
 #include "seslite_erase.h"
 #include "seslite_search.h"
 #include "seslite_usage.h"

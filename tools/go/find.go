@@ -32,6 +32,7 @@ const (
 	FoundEvent    = Found(C.SES_FOUND_EVENT)    // an event
 	FoundArtifact = Found(C.SES_FOUND_ARTIFACT) // an artifact's name, type, display name or metadata
 	FoundBytes    = Found(C.SES_FOUND_BYTES)    // the bytes of an artifact
+	FoundDraft    = Found(C.SES_FOUND_DRAFT)    // the draft of the session
 )
 
 // A Finding is a place in which something was found.

@@ -42,6 +42,36 @@ func TestLeases(t *testing.T) {
 	must(t, other.Close())
 }
 
+func TestDrafts(t *testing.T) {
+	store, _ := openFile(t)
+	create(t, store, key, "")
+	draft, err := store.Draft(ctx, key)
+	must(t, err)
+	same(t, draft == nil, true)
+	lease, err := store.TakeLease(ctx, key, "one", nil)
+	must(t, err)
+	must(t, store.SetDraft(ctx, key, "Hel", lease.Token))
+	must(t, store.SetDraft(ctx, key, "Hello wör", lease.Token))
+	draft, err = store.Draft(ctx, key)
+	must(t, err)
+	same(t, draft.Body, "Hello wör")
+	same(t, draft.Updated.IsZero(), false)
+	got(t, store.SetDraft(ctx, key, "x", lease.Token+1), seslite.ErrLeased)
+	got(t, store.SetDraft(ctx, key, "a\x00b", 0), seslite.ErrInvalid)
+	_, err = store.Append(ctx, key, event("", ""), &seslite.AppendOptions{TakesDraft: true})
+	must(t, err)
+	draft, err = store.Draft(ctx, key)
+	must(t, err)
+	same(t, draft == nil, true)
+	cleared, err := store.ClearDraft(ctx, key, 0)
+	must(t, err)
+	same(t, cleared, false)
+	must(t, store.SetDraft(ctx, key, "", 0))
+	cleared, err = store.ClearDraft(ctx, key, 0)
+	must(t, err)
+	same(t, cleared, true)
+}
+
 func TestFollowersSeeEachEventOnce(t *testing.T) {
 	store, path := openFile(t)
 	session := create(t, store, key, "")

@@ -195,3 +195,27 @@ def test_following_gives_each_event_once(store, session):
         assert follower.next(0).id == "e1"
     with pytest.raises(seslite.MisuseError):
         follower.next(0)
+
+
+def test_drafts(store, session):
+    assert store.draft_get(KEY) is None and store.draft_clear(KEY) is False
+    lease = store.lease_take(KEY, "one")
+    store.draft_set(KEY, "Hel", lease=lease.token)
+    store.draft_set(KEY, "Hello w\xf6r", lease=lease.token)
+    draft = store.draft_get(KEY)
+    assert draft.body == "Hello w\xf6r" and draft.updated_us > 0
+    assert [each.kind for each in store.find("w\xf6r")] == ["draft"]
+    for refused in (store.draft_set, lambda *of, lease: store.draft_clear(KEY, lease=lease)):
+        with pytest.raises(seslite.LeasedError):
+            refused(KEY, "x", lease=lease.token + 1)
+    with pytest.raises(seslite.InvalidError):
+        store.draft_set(KEY, "a\0b")
+    session.append(event({}, id="with it"), takes_draft=True)
+    assert store.draft_get(KEY) is None
+    store.draft_set(KEY, "")
+    assert store.draft_get(KEY).body == ""
+    store.append(KEY, event({}, id="by key"))
+    assert store.draft_clear(KEY) is True
+    store.draft_set(KEY, "more")
+    store.append_batch(KEY, [event({}, id="in a batch")], takes_draft=True)
+    assert store.draft_get(KEY) is None

@@ -40,12 +40,13 @@ def append_options(
     expected: JsonIn = None,
     delta: JsonIn = None,
     lease: int = 0,
+    takes_draft: bool = False,
     title: str | None = None,
     labels: Labels | None = None,
     artifacts: _ffi.Pointer = None,
 ) -> _ffi.Pointer:
     """How to append. `keep` is what the struct points to."""
-    if not (anyway or lease or labels) and all(
+    if not (anyway or lease or takes_draft or labels) and all(
         each is None for each in (version, expected, delta, title, artifacts)
     ):
         return _ffi.plain("ses_append_options")
@@ -54,7 +55,9 @@ def append_options(
     array, count = labels_in(labels, keep)
     return _ffi.struct(
         "ses_append_options",
-        flags=(lib.SES_ANYWAY if anyway else 0) | (lib.SES_AT_VERSION if version is not None else 0),
+        flags=(lib.SES_ANYWAY if anyway else 0)
+        | (lib.SES_AT_VERSION if version is not None else 0)
+        | (lib.SES_APPEND_TAKES_DRAFT if takes_draft else 0),
         version=version,
         expected=expected_text,
         expected_len=expected_len,

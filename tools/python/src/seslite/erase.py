@@ -121,6 +121,7 @@ FOUND = {
     lib.SES_FOUND_EVENT: "event",
     lib.SES_FOUND_ARTIFACT: "artifact",
     lib.SES_FOUND_BYTES: "bytes",
+    lib.SES_FOUND_DRAFT: "draft",
 }
 PAGE_MAX = 10_000
 

@@ -262,6 +262,7 @@ class Session(OfSession, _ffi.Handle):
         expected: JsonIn = None,
         delta: JsonIn = None,
         lease: int = 0,
+        takes_draft: bool = False,
         title: str | None = None,
         labels: Labels | None = None,
         artifacts: Artifacts | Iterable[NewArtifact] | None = None,
@@ -283,6 +284,7 @@ class Session(OfSession, _ffi.Handle):
             expected=expected,
             delta=delta,
             lease=lease,
+            takes_draft=takes_draft,
             title=title,
             labels=labels,
             artifacts=artifacts,
@@ -296,6 +298,7 @@ class Session(OfSession, _ffi.Handle):
         anyway: bool = False,
         expected: JsonIn = None,
         lease: int = 0,
+        takes_draft: bool = False,
         title: str | None = None,
         labels: Labels | None = None,
     ) -> list[Appended]:
@@ -308,6 +311,7 @@ class Session(OfSession, _ffi.Handle):
             anyway=anyway,
             expected=expected,
             lease=lease,
+            takes_draft=takes_draft,
             title=title,
             labels=labels,
         )

@@ -15,6 +15,7 @@ from . import _calls, _ffi, _sqlite, errors
 from ._ffi import NULL, JsonIn, ffi, lib
 from ._threads import StoreThreads
 from .artifacts import Artifacts, NewArtifact, OfStore
+from .drafts import Drafts
 from .erase import Find
 from .follow import Follower
 from .history import History
@@ -163,7 +164,9 @@ class _State:
         _sqlite.closed(self)
 
 
-class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Find, ModelUsage, Transfer, Upkeep):
+class Store(
+    _ffi.Unique, State, OfStore, Leases, Drafts, History, Lists, Search, Find, ModelUsage, Transfer, Upkeep
+):
     """An open store. Any thread may use it. Close it with close(), with `with`, or leave that to the end of
     the process.
 
@@ -421,6 +424,7 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Find, M
         expected: JsonIn = None,
         delta: JsonIn = None,
         lease: int = 0,
+        takes_draft: bool = False,
         title: str | None = None,
         labels: Labels | None = None,
         artifacts: Artifacts | Iterable[NewArtifact] | None = None,
@@ -437,6 +441,7 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Find, M
             expected=expected,
             delta=delta,
             lease=lease,
+            takes_draft=takes_draft,
             title=title,
             labels=labels,
             artifacts=artifacts,
@@ -452,6 +457,7 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Find, M
         anyway: bool = False,
         expected: JsonIn = None,
         lease: int = 0,
+        takes_draft: bool = False,
         title: str | None = None,
         labels: Labels | None = None,
     ) -> list[Appended]:
@@ -464,6 +470,7 @@ class Store(_ffi.Unique, State, OfStore, Leases, History, Lists, Search, Find, M
             anyway=anyway,
             expected=expected,
             lease=lease,
+            takes_draft=takes_draft,
             title=title,
             labels=labels,
         )

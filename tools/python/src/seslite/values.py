@@ -204,6 +204,13 @@ class Lease(NamedTuple):
     until_us: int
 
 
+class Draft(NamedTuple):
+    """A session's draft, and when it was set, by the store's clock."""
+
+    body: str
+    updated_us: int
+
+
 class Erased(NamedTuple):
     """A receipt: what a call has erased from the store, and what it knows to be left. Backups and exports are
     not covered. `forks_left` is None if it is not known. `more`: as for Deleted. `names` and `names_left`:

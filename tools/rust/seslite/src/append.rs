@@ -139,6 +139,11 @@ impl<'a> AppendOptions<'a> {
         self.lease = token;
         self
     }
+    /// Removes the session's draft in the same transaction, if an event is stored.
+    pub fn takes_draft(mut self) -> Self {
+        self.flags |= sys::SES_APPEND_TAKES_DRAFT;
+        self
+    }
 
     /// A title that the session gets in the same transaction, if an event is stored.
     pub fn title(mut self, title: &'a str) -> Self {

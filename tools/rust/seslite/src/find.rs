@@ -76,6 +76,8 @@ pub enum Found {
     Artifact,
     /// The bytes of an artifact.
     Bytes,
+    /// The draft of the session.
+    Draft,
     /// A number that this crate does not know.
     Other(i32),
 }
@@ -94,6 +96,7 @@ impl Found {
             sys::SES_FOUND_EVENT => Found::Event,
             sys::SES_FOUND_ARTIFACT => Found::Artifact,
             sys::SES_FOUND_BYTES => Found::Bytes,
+            sys::SES_FOUND_DRAFT => Found::Draft,
             _ => Found::Other(number),
         }
     }

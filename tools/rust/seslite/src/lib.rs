@@ -8,6 +8,7 @@ mod by_key;
 mod callback;
 mod create;
 mod delete;
+mod draft;
 mod erase;
 mod error;
 mod event;
@@ -45,6 +46,7 @@ pub use artifact::{
 };
 pub use create::CreateOptions;
 pub use delete::{DeleteOptions, Deleted, DeletedUser, ExpireOptions};
+pub use draft::Draft;
 pub use erase::{Erased, RedactOptions};
 pub use error::{Code, Error, Result};
 pub use event::{Event, EventCount, OwnedEvent};

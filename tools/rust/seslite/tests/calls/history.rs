@@ -129,3 +129,25 @@ fn leases() {
     assert_ne!(one.token, two.token);
     refused(f.store.append(KEY, "{}", &AppendOptions::new().lease(one.token)), Code::Leased);
 }
+
+#[test]
+fn drafts() {
+    let f = fixture();
+    f.store.create(KEY, None).unwrap();
+    assert_eq!(f.store.draft(KEY).unwrap(), None);
+    let lease = f.store.take_lease(KEY, "one", 0, None).unwrap();
+    f.store.set_draft(KEY, "Hel", Some(lease.token)).unwrap();
+    f.store.set_draft(KEY, "Hello wör", Some(lease.token)).unwrap();
+    let draft = f.store.draft(KEY).unwrap().unwrap();
+    assert_eq!(draft.body, "Hello wör");
+    assert!(draft.updated_us > 0);
+    let found = f.store.find("wör", &FindOptions::new()).unwrap().next().unwrap().unwrap();
+    assert_eq!(found.kind, Found::Draft);
+    refused(f.store.set_draft(KEY, "x", Some(lease.token + 1)), Code::Leased);
+    refused(f.store.set_draft(KEY, "a\0b", None), Code::Invalid);
+    f.store.append(KEY, "{}", &AppendOptions::new().takes_draft()).unwrap();
+    assert_eq!(f.store.draft(KEY).unwrap(), None);
+    assert!(!f.store.clear_draft(KEY, None).unwrap());
+    f.store.set_draft(KEY, "", None).unwrap();
+    assert!(f.store.clear_draft(KEY, None).unwrap());
+}
