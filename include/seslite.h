@@ -658,6 +658,19 @@ SES_API int64_t ses_session_base_seq(const ses_session *session);
  * fork. `*seq` (may be NULL) is the number of the last event that was taken from there. */
 SES_API const ses_key *ses_session_parent(const ses_session *session, int64_t *seq);
 
+/* The kinds of sessions. */
+typedef enum ses_kind {
+    SES_KIND_CONVERSATION = 0x1, /* any session that is none of these: */
+    SES_KIND_CHILD = 0x2,        /* belongs to another session, such as that of a sub-agent */
+    SES_KIND_MEMORY = 0x4        /* holds what an agent remembers */
+} ses_kind;
+
+/* Returns SES_KIND_*. A session keeps its kind, and its fork has the same; a fork of memory is INVALID. */
+SES_API int ses_session_kind(const ses_session *session);
+/* Returns the session that this one is a child of, which may have been deleted since; NULL if it is no
+ * child. */
+SES_API const ses_key *ses_session_child_of(const ses_session *session);
+
 /*
  * These calls return the events that the handle holds, oldest first: those of its range, and those appended
  * or refreshed since. A handle that was read with SES_RANGE_NONE holds none. An event is borrowed until the
@@ -1099,6 +1112,7 @@ typedef struct ses_filter {
     const int64_t *changed_before_us; /* its last write was earlier than this; see ses_list */
     const char *without_label;        /* it has no label with this name */
     int archived;                     /* SES_ARCHIVED_*; MISUSE for other numbers */
+    unsigned kinds;                   /* it is of one of these SES_KIND_*; MISUSE for other bits */
 } ses_filter;
 
 typedef struct ses_list_options {
@@ -1347,7 +1361,8 @@ SES_API int ses_labels_set_by_key(ses_store *store, const ses_key *key, const se
 
 /*
  * These calls put a session into the archive, or take it out of there if `archived` is 0. A filter can leave
- * archived sessions out (SES_ARCHIVED_NO). Nothing else is different about them, and appends leave them
+ * archived sessions out (SES_ARCHIVED_NO); one that also selects SES_KIND_CONVERSATION is as fast with many
+ * others as without them. Nothing else is different about them, and appends leave them
  * there. The session has the time at which it was archived, by the store's clock, and keeps it when it is
  * archived again. Like a title, it is no part of the log. A fork starts outside of the archive.
  *

@@ -123,7 +123,7 @@ SES_API int ses_redact_by_key(ses_store *store, const ses_key *key, const int64_
 /* The kinds of places in which a text can be found. */
 typedef enum ses_found {
     SES_FOUND_ID = 1,      /* the id of the session, or of the user, or of the app: the last that is there */
-    SES_FOUND_PARENT = 2,  /* the user or the session from which the session was forked */
+    SES_FOUND_PARENT = 2,  /* a session from which it was forked, or that it is a child of, or its user */
     SES_FOUND_TITLE = 3,   /* its title */
     SES_FOUND_LABEL = 4,   /* the name or the value of the label `name` */
     SES_FOUND_KEY = 5,     /* the name of a state key */

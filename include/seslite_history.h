@@ -320,12 +320,13 @@ typedef struct ses_expire_options {
     size_t size;
     unsigned flags;            /* SES_EXPIRE_*, SES_SECURE */
     const int64_t *now_us;     /* the caller's clock; NULL: the store's */
-    int64_t idle_us;           /* also sessions last written to longer ago than this; 0: none */
+    int64_t idle_us;           /* also sessions last written to longer ago than this, but memory; 0: none */
     int64_t sessions_per_user; /* also a user's least recently updated sessions beyond this number; 0: none */
     int64_t limit;             /* sessions per call; 0: 100 */
     int64_t timeout_ms;        /* as in ses_call_options */
     ses_cancel *cancel;        /* as in ses_call_options */
     ses_erased *erased;        /* becomes the receipt of the call; NULL: none */
+    int64_t memory_us;         /* also memory last written to longer ago than this; 0: none */
 } ses_expire_options;
 
 /*
@@ -337,7 +338,8 @@ typedef struct ses_expire_options {
  * A session is idle since it was last written to, by the store's clock, whatever times its events have. A
  * session that was loaded, or created with `created_us`, is idle since its update time. The sessions that
  * `sessions_per_user` keeps are those with the latest update time, which the clocks of clients give, and
- * those in the archive go before all others; with SES_EXPIRE_CHANGED those that were written to last.
+ * those in the archive and children of other sessions, which count as well, go before all others; with
+ * SES_EXPIRE_CHANGED those that were written to last. Memory does not count there, nor is it deleted.
  *
  * With SES_EXPIRE_DRY_RUN the call looks at every session of the app, as of one moment and whatever `limit`
  * says. It returns 0, and works on a store that was opened read-only.

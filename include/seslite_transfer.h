@@ -72,6 +72,8 @@ typedef struct ses_loaded {
      * forks; it links them for SES_REDACT_FORKS. 0: none. INVALID: it is negative. */
     int64_t origin;
     const int64_t *archived_us; /* after 1970; NULL: it is not archived */
+    const ses_key *child_of;    /* of a child, otherwise NULL; its app is NULL or the session's */
+    int kind;                   /* SES_KIND_MEMORY; 0: a child if it has `child_of`, else a conversation */
 } ses_loaded;
 
 /* How to proceed if a different session of the same name exists. Without a flag, the call returns EXISTS.

@@ -107,6 +107,12 @@ INSERT INTO session_details (shard, session_id, archived_us)
 VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2)
 ON CONFLICT (shard, session_id) DO UPDATE SET archived_us = excluded.archived_us;
 
+-- name: child_of_set
+INSERT INTO session_details (shard, session_id, child_user, child_session)
+VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2, $3)
+ON CONFLICT (shard, session_id) DO UPDATE SET
+    child_user = excluded.child_user, child_session = excluded.child_session;
+
 -- name: label_set
 INSERT INTO session_labels (shard, session_id, name, value, app_id)
 VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2, $3, THE_APP($4))
@@ -175,25 +181,30 @@ SELECT id FROM sessions WHERE app_id = $1 AND expires_us <= $3 ORDER BY expires_
 -- locks: FOR UPDATE
 SELECT id FROM sessions
 WHERE app_id = $1 AND active_30s BETWEEN $5 AND $4 AND changed_us < $3 AND ahead_hour IS NULL
+  AND details & 32 = $6
 ORDER BY active_30s, id LIMIT $2::bigint;
 
 -- name: sessions_idle_ahead
 -- only: postgres mysql
 -- locks: FOR UPDATE
 SELECT id FROM sessions
-WHERE app_id = $1 AND ahead_hour <= $4 AND changed_us < $3 ORDER BY ahead_hour, id LIMIT $2::bigint;
+WHERE app_id = $1 AND ahead_hour <= $4 AND changed_us < $3 AND details & 32 = $5
+ORDER BY ahead_hour, id LIMIT $2::bigint;
 
 -- name: user_has_more
 SELECT 1::bigint FROM sessions WHERE shard = SHARD($1) AND user_id = $1 LIMIT 1 OFFSET $2::bigint;
 
--- The number of an app's sessions that are due: expired, not written since a time, or beyond a number per
--- user.
+-- The number of an app's sessions that are due: expired, not written since a time, which is $5 for memory
+-- (details & 32), or beyond a number per user, where memory does not count.
 
 -- name: due_count
 -- only: sqlite postgres
 SELECT coalesce(sum((SELECT greatest(
-                         count(*) - $4::bigint,
-                         count(*) FILTER (WHERE s.expires_us <= $2::bigint OR s.changed_us < $3::bigint))
+                         count(*) FILTER (WHERE s.details & 32 = 0) - $4::bigint,
+                         count(*) FILTER (WHERE s.details & 32 = 0 AND (s.expires_us <= $2::bigint
+                                                                        OR s.changed_us < $3::bigint)))
+                         + count(*) FILTER (WHERE s.details & 32 <> 0 AND (s.expires_us <= $2::bigint
+                                                                           OR s.changed_us < $5::bigint))
                      FROM sessions AS s WHERE s.shard = u.shard AND s.user_id = u.id)), 0)::bigint
 FROM users AS u WHERE u.app_id = $1;
 
@@ -421,12 +432,15 @@ WHERE shard = SHARD($1) AND session_id = $1 AND +session_id = $1;
 -- name: details_copy
 -- only: sqlite postgres
 INSERT INTO session_details
-    (shard, session_id, title, parent_user, parent_session, parent_seq, initial_state, origin)
+    (shard, session_id, title, parent_user, parent_session, parent_seq, initial_state, origin, child_user,
+     child_session)
 VALUES (SHARD($2), $2,
         (SELECT title FROM session_details WHERE shard = SHARD($1) AND session_id = $1),
         $3, $4, $5,
         (SELECT initial_state FROM session_details WHERE shard = SHARD($1) AND session_id = $1),
-        (SELECT origin FROM session_details WHERE shard = SHARD($1) AND session_id = $1));
+        (SELECT origin FROM session_details WHERE shard = SHARD($1) AND session_id = $1),
+        (SELECT child_user FROM session_details WHERE shard = SHARD($1) AND session_id = $1),
+        (SELECT child_session FROM session_details WHERE shard = SHARD($1) AND session_id = $1));
 
 -- An import of events that are older than the last write does not move that back.
 
@@ -523,7 +537,8 @@ LEFT JOIN apps AS a ON a.shard = SHARD(s.app_id) AND a.id = s.app_id
 WHERE s.id > $1 ORDER BY s.id LIMIT 1;
 
 -- name: check_details
-SELECT title, parent_user, parent_session, parent_seq, more, origin, archived_us FROM session_details
+SELECT title, parent_user, parent_session, parent_seq, more, origin, archived_us, child_user, child_session
+FROM session_details
 WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: check_labels

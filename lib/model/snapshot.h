@@ -15,6 +15,7 @@ struct snapshot {
     struct session_row row;
     const ses_key *parent; /* the session that it was forked from, in the arena; NULL: it is not a fork */
     int64_t parent_seq;
+    const ses_key *child_of; /* in the arena, too; NULL: it is no child */
     struct annotations annotations;
     bool keeps_events; /* false: read with SES_RANGE_NONE */
     struct event_list events;

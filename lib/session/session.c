@@ -190,6 +190,16 @@ int64_t ses_session_base_seq(const ses_session *session)
     return session->snapshot.row.base_seq;
 }
 
+int ses_session_kind(const ses_session *session)
+{
+    return (int)ses__kind_of(session->snapshot.row.details);
+}
+
+const ses_key *ses_session_child_of(const ses_session *session)
+{
+    return session->snapshot.child_of;
+}
+
 const ses_key *ses_session_parent(const ses_session *session, int64_t *seq)
 {
     if (seq && session->snapshot.parent)

@@ -257,7 +257,7 @@ struct list_filter {
     int64_t changed_since_us;  /* of the last write; INT64_MIN: any */
     int64_t changed_before_us; /* INT64_MAX: any */
     const char *without_label; /* NULL: any labels */
-    int64_t without_shelves;   /* SHELF_* (rows.h); 0: any */
+    int64_t without_shelves;   /* see rows.h; 0: any */
 };
 
 struct list_op {
@@ -370,7 +370,9 @@ struct load_op {
     struct annotating annotating;
     const ses_key *parent; /* NULL: none */
     int64_t parent_seq;
-    int64_t origin; /* the number that it shares with its forks, and so on; 0: none */
+    int64_t origin;          /* the number that it shares with its forks, and so on; 0: none */
+    const ses_key *child_of; /* NULL: it is no child */
+    bool is_memory;
     int64_t base_seq;
     const struct base_value *base; /* sorted by name, each once */
     size_t base_count;
@@ -400,7 +402,8 @@ struct visited_session {
     struct session_row row;
     const ses_key *parent; /* NULL: none */
     int64_t parent_seq;
-    int64_t origin; /* the number that it shares with its forks, and so on; 0: none */
+    int64_t origin;          /* the number that it shares with its forks, and so on; 0: none */
+    const ses_key *child_of; /* NULL: it is no child */
     const struct annotations *annotations;
     struct span initial; /* without text: none */
 };
@@ -409,7 +412,7 @@ struct visited_session {
  * an older reader loses nothing without it. */
 enum {
     VISIT_FORMAT_FIRST = 1, /* 0.2.0 reads it */
-    VISIT_FORMAT_SECOND = 2 /* versions of artifacts at the base of a pruned log, archived sessions */
+    VISIT_FORMAT_SECOND = 2 /* versions of artifacts at the base of a pruned log, archive, kinds */
 };
 
 /* The callbacks of a walk over a store. It begins with the format that what it will visit needs, and visits

@@ -43,15 +43,24 @@ UPDATE IGNORE seslite_features SET name = 'usage2' WHERE name = 'usage';
 -- forks, and is none. It stays when a session of the family is deleted or gets another name.
 --
 -- When the session was archived, by the clock of the store, after 1970. NULL: it is not. (The bit 8 of
--- sessions.details says that it is, and sessions.active_30s is then 2^34 less.)
+-- sessions.details says that it is.)
+--
+-- The session that the session is a child of, such as that of a sub-agent: the names of its user and its own,
+-- in the same app, also after it was deleted. NULL: it is no child. (The bit 16 of sessions.details says that
+-- it is one, and the bit 32 that the session is memory. With any of the bits 8, 16 and 32,
+-- sessions.active_30s is 2^34 less.)
 --
 -- (MariaDB adds a column only if it is not there. MySQL cannot, so there the statement depends on what is
 -- there.)
 /*M! ALTER TABLE seslite_session_details ADD COLUMN IF NOT EXISTS origin BIGINT,
-    ADD COLUMN IF NOT EXISTS archived_us BIGINT */
+    ADD COLUMN IF NOT EXISTS archived_us BIGINT,
+    ADD COLUMN IF NOT EXISTS child_user VARBINARY(512),
+    ADD COLUMN IF NOT EXISTS child_session VARBINARY(512) */
 /*!80003 SET @seslite_step =
     (SELECT CASE count(*) WHEN 0 THEN 'ALTER TABLE seslite_session_details ADD COLUMN origin BIGINT, '
-                                      'ADD COLUMN archived_us BIGINT' ELSE 'DO 0' END
+                                      'ADD COLUMN archived_us BIGINT, '
+                                      'ADD COLUMN child_user VARBINARY(512), '
+                                      'ADD COLUMN child_session VARBINARY(512)' ELSE 'DO 0' END
      FROM information_schema.columns
      WHERE table_schema = database() AND table_name = 'seslite_session_details' AND column_name = 'origin') */;
 /*M! DO 0 */ /*!80003 PREPARE seslite_step FROM @seslite_step */;

@@ -125,7 +125,7 @@
 -- And, unless `since` is NULL, the times of the last write, no label of a name (unless that is NULL), and
 -- a shelf that is not in a set of shelves, each of which is a bit of it (see list_filter):
 -- macro: PASSES(row, since, before, without, shelves) = (since IS NULL OR (row.changed_us >= since
---     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 1) & 1) = 0
+--     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 7) & 1) = 0
 --     AND (without IS NULL OR (row.details & 4) = 0 OR NOT EXISTS (
 --     SELECT 1 FROM seslite_session_labels AS l WHERE l.session_id = row.id AND l.name = without))))
 --
@@ -279,8 +279,9 @@ ON DUPLICATE KEY UPDATE floor = greatest(floor, values(floor));
 -- Parents, titles and labels of many sessions, in the given order.
 
 -- name: details_of_owners
-SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title, d.archived_us
-FROM LIST_OF($1@ses_listed) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o.id AND (s.details & 11) <> 0
+SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title, d.archived_us,
+       d.child_user, d.child_session
+FROM LIST_OF($1@ses_listed) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o.id AND (s.details & 27) <> 0
 STRAIGHT_JOIN seslite_session_details AS d ON d.session_id = o.id
 ORDER BY o.place;
 
@@ -296,10 +297,10 @@ ORDER BY o.place, l.name;
 -- name: details_of_session
 -- prepared: for ses_get
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title,
-       NULL AS name, NULL AS value, NULL AS app_id, d.archived_us
+       NULL AS name, NULL AS value, NULL AS app_id, d.archived_us, d.child_user, d.child_session
 FROM seslite_session_details AS d WHERE d.session_id = THE_SESSION($1)
 UNION ALL
-SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id, NULL
+SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id, NULL, NULL, NULL
 FROM seslite_session_labels AS l FORCE INDEX (PRIMARY) WHERE l.session_id = THE_SESSION($1);
 
 -- Keeps the numbers that it finds: see THE_SESSION.
@@ -334,14 +335,14 @@ DELETE FROM seslite_sessions WHERE id = $1;
 SELECT max(s.id), count(s.id), cast(sum(s.version & 4294967295) AS SIGNED)
 FROM seslite_sessions AS s WHERE s.user_id = USER_ID($1, $2);
 
--- The oldest of a user's sessions, as many as there are beyond $3. They are counted where they are selected,
--- since others may delete some meanwhile.
+-- The oldest of a user's sessions, as many as there are beyond $3, all without memory (details & 32). They
+-- are counted where they are selected, since others may delete some meanwhile.
 
 -- name: list_user_beyond
 SELECT p.id FROM (
     SELECT s.id, row_number() OVER (ORDER BY s.active_30s, s.updated_us, s.name DESC) AS place,
         count(*) OVER () AS total
-    FROM seslite_sessions AS s WHERE s.user_id = $1) AS p
+    FROM seslite_sessions AS s WHERE s.user_id = $1 AND (s.details & 32) = 0) AS p
 WHERE p.place <= p.total - $3 ORDER BY p.place LIMIT $2;
 
 -- Lists them by their last writes instead.
@@ -349,32 +350,34 @@ WHERE p.place <= p.total - $3 ORDER BY p.place LIMIT $2;
 -- name: list_user_unwritten
 SELECT p.id FROM (
     SELECT s.id, row_number() OVER (ORDER BY s.changed_us, s.name DESC) AS place, count(*) OVER () AS total
-    FROM seslite_sessions AS s WHERE s.user_id = $1) AS p
+    FROM seslite_sessions AS s WHERE s.user_id = $1 AND (s.details & 32) = 0) AS p
 WHERE p.place <= p.total - $3 ORDER BY p.place LIMIT $2;
 
--- The number of an app's sessions that are due: expired, not written since a time, or beyond a number per
--- user.
+-- The number of an app's sessions that are due: expired, not written since a time, which is $5 for memory
+-- (details & 32), or beyond a number per user, where memory does not count.
 
 -- name: due_count
-SELECT cast(coalesce(sum(greatest(n.total - $4, n.due)), 0) AS SIGNED)
-FROM (SELECT count(*) AS total, sum(coalesce(s.expires_us <= $2, 0) OR coalesce(s.changed_us < $3, 0)) AS due
+SELECT cast(coalesce(sum(greatest(n.total - $4, n.due) + n.memory), 0) AS SIGNED)
+FROM (SELECT sum((s.details & 32) = 0) AS total,
+             sum((s.details & 32) = 0 AND (coalesce(s.expires_us <= $2, 0) OR s.changed_us < $3)) AS due,
+             sum((s.details & 32) <> 0 AND (coalesce(s.expires_us <= $2, 0) OR s.changed_us < $5)) AS memory
       FROM seslite_sessions AS s WHERE s.app_id = $1 GROUP BY s.user_id) AS n;
 
 -- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The
 -- list begins after a position: a time $8, then for ties a session name and a user id, or, in order of
--- creation, a session number $8. A list by time goes through the 30 seconds from $11 to $12, and of the
--- archive from $19 to $20. If the next session in order of creation is of other times, that list begins at
+-- creation, a session number $8. A list by time goes through the 30 seconds from $11 to $12, and of hidden
+-- sessions from $19 to $20. If the next session in order of creation is of other times, that list begins at
 -- the first one that was active between these. The last writes have no index, which every append would
 -- write: that list looks at all sessions of its owner.
 
 -- name: list_app_newest
 KEEP_FIRST(app_id, THE_APP($1), $11, $12, ses_first);
-KEEP_FIRST(app_id, THE_APP($1), $19, $20, ses_first_archived);
+KEEP_FIRST(app_id, THE_APP($1), $19, $20, ses_first_hidden);
 SELECT KEEP_PAGE(BY_TIME(DESC), $2)
 FROM (SELECT c.id, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
       WHERE c.app_id = THE_APP($1)
         AND (c.active_30s BETWEEN coalesce(@ses_first, $11) AND $12
-             OR c.active_30s BETWEEN coalesce(@ses_first_archived, $19) AND $20)
+             OR c.active_30s BETWEEN coalesce(@ses_first_hidden, $19) AND $20)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
@@ -384,12 +387,12 @@ PAGE_ROWS();
 
 -- name: list_app_oldest
 KEEP_LAST(app_id, THE_APP($1), $11, $12, ses_last);
-KEEP_LAST(app_id, THE_APP($1), $19, $20, ses_last_archived);
+KEEP_LAST(app_id, THE_APP($1), $19, $20, ses_last_hidden);
 SELECT KEEP_PAGE(BY_TIME(ASC), $2)
 FROM (SELECT c.id, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
       WHERE c.app_id = THE_APP($1)
         AND (c.active_30s BETWEEN $11 AND coalesce(@ses_last, $12)
-             OR c.active_30s BETWEEN $19 AND coalesce(@ses_last_archived, $20))
+             OR c.active_30s BETWEEN $19 AND coalesce(@ses_last_hidden, $20))
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
@@ -424,12 +427,12 @@ PAGE_ROWS();
 
 -- name: list_user_newest
 KEEP_FIRST(user_id, THE_USER($1), $11, $12, ses_first);
-KEEP_FIRST(user_id, THE_USER($1), $19, $20, ses_first_archived);
+KEEP_FIRST(user_id, THE_USER($1), $19, $20, ses_first_hidden);
 SELECT KEEP_PAGE(BY_TIME(DESC), $2)
 FROM (SELECT c.id, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
       WHERE c.user_id = THE_USER($1)
         AND (c.active_30s BETWEEN coalesce(@ses_first, $11) AND $12
-             OR c.active_30s BETWEEN coalesce(@ses_first_archived, $19) AND $20)
+             OR c.active_30s BETWEEN coalesce(@ses_first_hidden, $19) AND $20)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
         AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
@@ -439,12 +442,12 @@ PAGE_ROWS();
 
 -- name: list_user_oldest
 KEEP_LAST(user_id, THE_USER($1), $11, $12, ses_last);
-KEEP_LAST(user_id, THE_USER($1), $19, $20, ses_last_archived);
+KEEP_LAST(user_id, THE_USER($1), $19, $20, ses_last_hidden);
 SELECT KEEP_PAGE(BY_TIME(ASC), $2)
 FROM (SELECT c.id, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
       WHERE c.user_id = THE_USER($1)
         AND (c.active_30s BETWEEN $11 AND coalesce(@ses_last, $12)
-             OR c.active_30s BETWEEN $19 AND coalesce(@ses_last_archived, $20))
+             OR c.active_30s BETWEEN $19 AND coalesce(@ses_last_hidden, $20))
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
         AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
@@ -590,8 +593,8 @@ WHERE o.app_id = $1 AND d.origin IN (
 
 -- name: details_copy
 INSERT INTO seslite_session_details (session_id, title, parent_user, parent_session, parent_seq,
-                                     initial_state, origin)
-SELECT $2, d.title, $3, $4, $5, d.initial_state, d.origin
+                                     initial_state, origin, child_user, child_session)
+SELECT $2, d.title, $3, $4, $5, d.initial_state, d.origin, d.child_user, d.child_session
 FROM (SELECT 1) AS one LEFT JOIN seslite_session_details AS d ON d.session_id = $1;
 
 -- A session that has a number of origin keeps it.
@@ -714,7 +717,7 @@ ON DUPLICATE KEY UPDATE value = values(value), seq = values(seq);
 UPDATE seslite_sessions
 SET version = version + 1, last_seq = last_seq + 1, event_count = event_count + 1,
     updated_us = greatest(updated_us, $1), active_30s =
-        greatest(active_30s, $2 - CASE WHEN (details & 8) <> 0 THEN 17179869184 ELSE 0 END), changed_us = $3,
+        greatest(active_30s, $2 - CASE WHEN (details & 56) <> 0 THEN 17179869184 ELSE 0 END), changed_us = $3,
     ahead_hour = CASE WHEN greatest(updated_us, $1) > $3 + 3600000000 THEN $4 END
 WHERE id = @ses_session;
 
@@ -751,7 +754,8 @@ FROM json_table(convert('["schema_version.version:int", "features.name:varbinary
     "session_details.parent_user:varbinary", "session_details.parent_session:varbinary",
     "session_details.parent_seq:bigint", "session_details.more:longblob",
     "session_details.initial_state:longblob", "session_details.origin:bigint",
-    "session_details.archived_us:bigint",
+    "session_details.archived_us:bigint", "session_details.child_user:varbinary",
+    "session_details.child_session:varbinary",
     "session_labels.session_id:bigint", "session_labels.name:varbinary", "session_labels.value:varbinary",
     "session_labels.app_id:bigint", "session_leases.token:bigint", "session_leases.session_id:bigint",
     "session_leases.owner:varbinary", "session_leases.taken_us:bigint", "session_leases.until_us:bigint",

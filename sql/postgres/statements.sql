@@ -130,12 +130,12 @@
 --     WHERE o.shard = SHARD(THE_SESSION(session)) AND o.id = THE_SESSION(session))
 --
 -- Keeps the numbers of a page of a list until the transaction ends, but those of the row after it: of its
--- sessions, of those with a parent, a title or an archive time, of those with labels, and of its users.
+-- sessions, of those with a row of details that a list shows, of those with labels, and of its users.
 -- Statements about lists of owners that are given none are about these.
 -- macro: KEPT(name, numbers) = set_config('seslite.name', coalesce((numbers)::text, '{}'), true)
 -- macro: KEEP_PAGE(limit) = , kept AS MATERIALIZED (
 --     SELECT KEPT(listed, array_agg(p.id ORDER BY p.place)),
---            KEPT(described, array_agg(p.id ORDER BY p.place) FILTER (WHERE p.details & 11 <> 0)),
+--            KEPT(described, array_agg(p.id ORDER BY p.place) FILTER (WHERE p.details & 27 <> 0)),
 --            KEPT(labelled, array_agg(p.id ORDER BY p.place) FILTER (WHERE p.details & 4 <> 0)),
 --            KEPT(listed_users, array_agg(DISTINCT p.user_id))
 --     FROM page AS p WHERE p.place < limit)
@@ -167,13 +167,13 @@
 -- (The server estimates that nearly all rows are not NULL, so a list is planned as if nothing were asked.)
 -- macro: PASSES(row, since, before, without, shelves) = (nullif(since::bigint IS NULL OR (
 --     row.changed_us >= since::bigint AND row.changed_us < before::bigint
---     AND (shelves::bigint >> (row.details >> 3 & 1)::int & 1) = 0
+--     AND (shelves::bigint >> (row.details >> 3 & 7)::int & 1) = 0
 --     AND (without::text IS NULL OR row.details & 4 = 0 OR NOT EXISTS (
 --     SELECT 1 FROM seslite.session_labels AS l WHERE l.shard = row.shard AND l.session_id = row.id
 --       AND l.name = without::text OFFSET 0))), false) IS NOT NULL)
 --
--- The part of active_30s that sessions in the archive have less of (see ARCHIVED_SHIFT in rows/parts.h):
--- macro: ARCHIVED_SHIFT() = CASE WHEN details & 8 <> 0 THEN 17179869184 ELSE 0 END
+-- The part of active_30s that hidden sessions have less of (see HIDDEN_SHIFT in rows/parts.h):
+-- macro: HIDDEN_SHIFT() = CASE WHEN details & 56 <> 0 THEN 17179869184 ELSE 0 END
 --
 -- A session with which a feature has not come as far as its events, or that was cut since then:
 -- macro: IS_BEHIND(row, feature) = NOT EXISTS (SELECT 1 FROM seslite.derived AS d
@@ -303,7 +303,8 @@ ON CONFLICT (shard) DO UPDATE SET floor = greatest(f.floor, excluded.floor);
 -- Parents, titles and labels of many sessions, in the given order.
 
 -- name: details_of_owners
-SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title, d.archived_us
+SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title, d.archived_us,
+       d.child_user, d.child_session
 FROM THE_OWNERS($1, described) AS o
 CROSS JOIN LATERAL OF_OWNER(session_details, session_id) AS d
 ORDER BY o.place;
@@ -316,10 +317,10 @@ ORDER BY o.place, l.name;
 
 -- name: details_of_session
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title,
-       NULL AS name, NULL AS value, NULL::bigint AS app_id, d.archived_us
+       NULL AS name, NULL AS value, NULL::bigint AS app_id, d.archived_us, d.child_user, d.child_session
 FROM seslite.session_details AS d WHERE d.shard = SHARD(THE_SESSION($1)) AND d.session_id = THE_SESSION($1)
 UNION ALL
-SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id, NULL
+SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id, NULL, NULL, NULL
 FROM seslite.session_labels AS l WHERE l.shard = SHARD(THE_SESSION($1)) AND l.session_id = THE_SESSION($1)
 ORDER BY name NULLS FIRST;
 
@@ -372,27 +373,30 @@ CROSS JOIN LATERAL
                 SELECT a.id FROM seslite.apps AS a WHERE a.shard = o.apps_shard AND a.name = o.app))) AS v
 ORDER BY o.place;
 
--- The oldest of a user's sessions, as many as there are beyond $3. They are counted where they are selected,
--- since others may delete some meanwhile.
+-- The oldest of a user's sessions, as many as there are beyond $3, all without memory (details & 32). They
+-- are counted where they are selected, since others may delete some meanwhile.
 
 -- name: list_user_beyond
 SELECT id FROM seslite.sessions
-WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 ORDER BY active_30s, updated_us, name DESC
+WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 AND details & 32 = 0
+ORDER BY active_30s, updated_us, name DESC
 LIMIT least($2::bigint, greatest(0, (SELECT count(*) FROM seslite.sessions
-                                     WHERE shard = SHARD($1) AND user_id = $1) - $3::bigint));
+                                     WHERE shard = SHARD($1) AND user_id = $1
+                                       AND details & 32 = 0) - $3::bigint));
 
 -- Lists them by their last writes instead.
 
 -- name: list_user_unwritten
 SELECT id FROM seslite.sessions
-WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 ORDER BY changed_us, name DESC
+WHERE shard = SHARD($1) AND user_id = $1 AND user_id > 0 AND details & 32 = 0 ORDER BY changed_us, name DESC
 LIMIT least($2::bigint, greatest(0, (SELECT count(*) FROM seslite.sessions
-                                     WHERE shard = SHARD($1) AND user_id = $1) - $3::bigint));
+                                     WHERE shard = SHARD($1) AND user_id = $1
+                                       AND details & 32 = 0) - $3::bigint));
 
 -- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The
 -- list begins after a position: a time $8, then for ties a session name and a user id, or, in order of
--- creation, a session number $8. A list by time goes through the 30 seconds from $11 to $12, and of the
--- archive from $19 to $20: they come in order from the index, and the sessions of each are sorted. If the
+-- creation, a session number $8. A list by time goes through the 30 seconds from $11 to $12, and of hidden
+-- sessions from $19 to $20: they come in order from the index, and the sessions of each are sorted. If the
 -- next session in order of creation is of other times, that list begins at the first one that was active
 -- between $11 and $12, or $19 and $20. The last writes have no index, which every append would write: that
 -- list looks at all sessions of its owner. (user_id > 0 lets the server use the indexes of a user's sessions.
@@ -845,7 +849,7 @@ SET version = version + 1 / CASE WHEN version = coalesce($2, version) AND versio
                                       AND event_count <= $4::bigint - $3::bigint THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
     updated_us = greatest(updated_us, $5), changed_us = $7,
-    active_30s = greatest(active_30s, $6 - ARCHIVED_SHIFT()),
+    active_30s = greatest(active_30s, $6 - HIDDEN_SHIFT()),
     ahead_hour = CASE WHEN greatest(updated_us, $5) > $7 + 3600000000 THEN $8::bigint END
 WHERE shard = SHARD($1) AND id = $1
 RETURNING id, app_id, user_id, version - 1, last_seq - 1, event_count - 1, created_us,
@@ -858,7 +862,7 @@ SET version = version + 1 / CASE WHEN version = coalesce($4, version) AND versio
                                       AND event_count <= $6::bigint - $5::bigint THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
     updated_us = greatest(updated_us, $7), changed_us = $9,
-    active_30s = greatest(active_30s, $8 - ARCHIVED_SHIFT()),
+    active_30s = greatest(active_30s, $8 - HIDDEN_SHIFT()),
     ahead_hour = CASE WHEN greatest(updated_us, $7) > $9 + 3600000000 THEN $10::bigint END
 WHERE s.shard = USER_SHARD($1, $2) AND s.name = $3 AND s.user_id = USER_ID($1, $2)
 RETURNING set_config('seslite.session', s.id::text, true)::bigint,
@@ -940,7 +944,7 @@ WHERE shard = SHARD(APP_OF($1)) AND app_id = APP_OF($1) AND key = ANY ($2::text[
 UPDATE seslite.sessions
 SET version = version + $2, last_seq = last_seq + $2, event_count = event_count + $2,
     updated_us = greatest(updated_us, $3), changed_us = $5,
-    active_30s = greatest(active_30s, $4 - ARCHIVED_SHIFT()),
+    active_30s = greatest(active_30s, $4 - HIDDEN_SHIFT()),
     ahead_hour = CASE WHEN greatest(updated_us, $3) > $5 + 3600000000 THEN $6::bigint END
 WHERE shard = SHARD(THE_SESSION($1)) AND id = THE_SESSION($1);
 
@@ -973,7 +977,7 @@ FROM (VALUES
     ('version_floor', 'shard:int4 floor:int8'),
     ('session_details', 'shard:int4 session_id:int8 title:text parent_user:text parent_session:text'),
     ('session_details', 'parent_seq:int8 more:text initial_state:text origin:int8'),
-    ('session_details', 'archived_us:int8'),
+    ('session_details', 'archived_us:int8 child_user:text child_session:text'),
     ('session_labels', 'shard:int4 session_id:int8 name:text value:text app_id:int8'),
     ('session_leases', 'shard:int4 session_id:int8 token:int8 owner:text taken_us:int8 until_us:int8'),
     ('session_leases', 'next_owner:text next_until_us:int8'),

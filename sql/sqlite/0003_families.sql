@@ -28,8 +28,15 @@ UPDATE features SET name = 'usage2' WHERE name = 'usage';
 ALTER TABLE session_details ADD COLUMN origin INTEGER;
 
 -- When the session was archived, by the clock of the store, after 1970. NULL: it is not. (The bit 8 of
--- sessions.details says that it is, and sessions.active_30s is then 2^34 less.)
+-- sessions.details says that it is.)
 ALTER TABLE session_details ADD COLUMN archived_us INTEGER;
+
+-- The session that the session is a child of, such as that of a sub-agent: the names of its user and its own,
+-- in the same app, also after it was deleted. NULL: it is no child. (The bit 16 of sessions.details says that
+-- it is one, and the bit 32 that the session is memory. With any of the bits 8, 16 and 32,
+-- sessions.active_30s is 2^34 less.)
+ALTER TABLE session_details ADD COLUMN child_user TEXT;
+ALTER TABLE session_details ADD COLUMN child_session TEXT;
 
 -- From here on to the temporary tables' end: the numbers of the forks that there are.
 --

@@ -16,7 +16,7 @@
 -- And, unless `since` is NULL, the times of the last write, no label of a name (unless that is NULL), and
 -- a shelf that is not in a set of shelves, each of which is a bit of it (see list_filter):
 -- macro: PASSES(row, since, before, without, shelves) = (since IS NULL OR (row.changed_us >= since
---     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 1) & 1) = 0
+--     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 7) & 1) = 0
 --     AND (without IS NULL OR (row.details & 4) = 0 OR NOT EXISTS (
 --     SELECT 1 FROM session_labels AS l WHERE l.session_id = row.id AND l.name = without))))
 --
@@ -92,7 +92,8 @@ UPDATE version_floor SET floor = ?1 WHERE id = 1 AND ?2 > 0;
 -- Parents, titles and labels of many sessions, in the given order.
 
 -- name: details_of_owners
-SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title, d.archived_us
+SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title, d.archived_us,
+       d.child_user, d.child_session
 FROM temp.seslite_owners(?1) AS o CROSS JOIN session_details AS d ON d.session_id = o.id
 ORDER BY o.rowid;
 
@@ -106,10 +107,10 @@ ORDER BY o.rowid;
 
 -- name: details_of_session
 SELECT session_id, parent_user, parent_session, parent_seq, title,
-       NULL AS name, NULL AS value, NULL AS app_id, archived_us
+       NULL AS name, NULL AS value, NULL AS app_id, archived_us, child_user, child_session
 FROM session_details WHERE session_id = ?1
 UNION ALL
-SELECT session_id, NULL, NULL, NULL, NULL, name, value, app_id, NULL
+SELECT session_id, NULL, NULL, NULL, NULL, name, value, app_id, NULL, NULL, NULL
 FROM session_labels WHERE session_id = ?1;
 
 -- name: session_find
@@ -169,25 +170,27 @@ SELECT id FROM sessions INDEXED BY sessions_by_expiry WHERE app_id = ?1 AND expi
 -- name: sessions_idle
 SELECT id FROM sessions INDEXED BY sessions_by_activity
 WHERE app_id = ?1 AND active_30s BETWEEN ?5 AND ?4 AND changed_us < ?3 AND ahead_hour IS NULL
+  AND details & 32 = ?6
 ORDER BY active_30s LIMIT ?2;
 
 -- name: sessions_idle_ahead
 SELECT id FROM sessions INDEXED BY sessions_ahead
-WHERE app_id = ?1 AND ahead_hour <= ?4 AND changed_us < ?3 ORDER BY ahead_hour LIMIT ?2;
+WHERE app_id = ?1 AND ahead_hour <= ?4 AND changed_us < ?3 AND details & 32 = ?5
+ORDER BY ahead_hour LIMIT ?2;
 
--- The oldest of a user's sessions, as many as there are beyond ?3.
+-- The oldest of a user's sessions, as many as there are beyond ?3, all without memory (details & 32).
 
 -- name: list_user_beyond
 SELECT id FROM sessions INDEXED BY sessions_by_user_activity
-WHERE user_id = ?1 ORDER BY active_30s, updated_us, name DESC
-LIMIT min(?2, max(0, (SELECT count(*) FROM sessions WHERE user_id = ?1) - ?3));
+WHERE user_id = ?1 AND details & 32 = 0 ORDER BY active_30s, updated_us, name DESC
+LIMIT min(?2, max(0, (SELECT count(*) FROM sessions WHERE user_id = ?1 AND details & 32 = 0) - ?3));
 
 -- Lists them by their last writes instead.
 
 -- name: list_user_unwritten
 SELECT id FROM sessions INDEXED BY sessions_by_user
-WHERE user_id = ?1 ORDER BY changed_us, name DESC
-LIMIT min(?2, max(0, (SELECT count(*) FROM sessions WHERE user_id = ?1) - ?3));
+WHERE user_id = ?1 AND details & 32 = 0 ORDER BY changed_us, name DESC
+LIMIT min(?2, max(0, (SELECT count(*) FROM sessions WHERE user_id = ?1 AND details & 32 = 0) - ?3));
 
 -- Lists, of at most ?2 sessions. Their update time is from ?3 to before ?4, and they have the label ?5 (if it
 -- is not NULL) with a value from ?6 to ?7. (details & 4: the session has labels.) The list begins after a
@@ -200,7 +203,7 @@ LIMIT min(?2, max(0, (SELECT count(*) FROM sessions WHERE user_id = ?1) - ?3));
 -- users before the sort would take twice the time. A list by time joins the index to its own table, so that a
 -- label is looked up before the row is read. In order of creation the rows are read first, since they follow
 -- one another and may be of other times. If the next session is, such a list begins at the first one that was
--- active between ?11 and ?12, or ?19 and ?20, for the archive. A NULL ends that search at once. The last
+-- active between ?11 and ?12, or ?19 and ?20, for hidden ones. A NULL ends that search at once. The last
 -- writes have no index, which every append would write: that list looks at all sessions of its owner.)
 
 -- name: list_app_newest

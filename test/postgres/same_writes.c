@@ -7,6 +7,7 @@ struct writing {
 };
 
 static const struct writing writings[] = {{"title_set", "sT"},
+                                          {"child_of_set", "sTT"},
                                           {"label_set", "sTTa"},
                                           {"label_remove", "sT"},
                                           {"details_add", "sT"},

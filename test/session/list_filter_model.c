@@ -16,6 +16,7 @@ struct item {
     int user;
     char name[16];
     bool is_archived;
+    unsigned kind;              /* SES_KIND_* */
     const char *values[LABELS]; /* NULL: it does not have that label */
 };
 
@@ -37,6 +38,9 @@ static void make_item(struct item *item, int number, uint64_t *seed)
 {
     *item = (struct item){.id = number + 1, .updated_us = random_time(seed), .changed_us = random_time(seed)};
     item->is_archived = random_below(seed, 3) == 0;
+    item->kind = random_below(seed, 3) ? SES_KIND_CONVERSATION
+                 : number % 3          ? SES_KIND_CHILD
+                                       : SES_KIND_MEMORY;
     item->user = number % 50 == 0 ? 2 : number % 5 < 3 ? 0 : 1;
     snprintf(item->name, sizeof item->name, "%c%05d", 'a' + (char)random_below(seed, 5),
              (number * 7919) % SESSIONS);
@@ -56,7 +60,13 @@ static void make_item(struct item *item, int number, uint64_t *seed)
 
 static void write_item(FILE *out, const struct item *item)
 {
-    int details = item->is_archived ? 8 : 0;
+    int details = (item->is_archived ? 8 : 0) + (item->kind == SES_KIND_CHILD ? 16 : 0) +
+                  (item->kind == SES_KIND_MEMORY ? 32 : 0);
+    if (item->kind == SES_KIND_CHILD)
+        fprintf(
+            out,
+            "INSERT INTO session_details (session_id, child_user, child_session) VALUES (%lld, 'u', 's');",
+            (long long)item->id);
     for (int i = 0; i < LABELS; i++) {
         if (item->values[i]) {
             details |= 4;
@@ -70,7 +80,7 @@ static void write_item(FILE *out, const struct item *item)
         "last_seq, "
         "event_count, details, changed_us) VALUES (%lld, 1, %d, '%s', 0, %lld, %lld, 0, 0, 0, %d, %lld);\n",
         (long long)item->id, item->user + 1, item->name, (long long)item->updated_us,
-        (long long)(item->updated_us / 30000000 - (item->is_archived ? INT64_C(1) << 34 : 0)), details,
+        (long long)(item->updated_us / 30000000 - (details & 56 ? INT64_C(1) << 34 : 0)), details,
         (long long)item->changed_us);
 }
 
@@ -85,7 +95,8 @@ static int model_setup(void **state)
 
     assert_non_null(out);
     fprintf(out, "PRAGMA foreign_keys = OFF; DROP TRIGGER guard_session_labels_insert;"
-                 "DROP TRIGGER guard_sessions_insert; BEGIN;"
+                 "DROP TRIGGER guard_sessions_insert;"
+                 "DROP TRIGGER guard_session_details_insert; BEGIN;"
                  "INSERT INTO apps VALUES (1, 'app');"
                  "INSERT INTO users VALUES (1, 1, 'u0'), (2, 1, 'u1'), (3, 1, 'u2');\n");
     for (int i = 0; i < SESSIONS; i++) {
@@ -113,6 +124,7 @@ struct question {
     int64_t changed_before_us;
     int without;  /* one more than the number of the label; 0: none */
     int archived; /* SES_ARCHIVED_* */
+    unsigned kinds;
 };
 
 static bool matches(const struct item *item, const struct question *question)
@@ -124,6 +136,7 @@ static bool matches(const struct item *item, const struct question *question)
            (!question->prefix || strncmp(item->name, question->prefix, strlen(question->prefix)) == 0) &&
            (!question->since_us || item->updated_us >= question->since_us) &&
            (!question->archived || item->is_archived == (question->archived == SES_ARCHIVED_ONLY)) &&
+           (!question->kinds || (item->kind & question->kinds)) &&
            (!question->before_us || item->updated_us < question->before_us) &&
            (!question->changed_since_us || item->changed_us >= question->changed_since_us) &&
            (!question->changed_before_us || item->changed_us < question->changed_before_us) &&
@@ -179,18 +192,19 @@ static ses_filter filter_of(const struct question *question, struct names *names
                         .changed_before_us =
                             question->changed_before_us ? &question->changed_before_us : NULL,
                         .without_label = question->without ? names->without : NULL,
-                        .archived = question->archived};
+                        .archived = question->archived,
+                        .kinds = question->kinds};
 }
 
 static void complain(const struct question *question, size_t limit, size_t at, const char *what)
 {
     print_error("user %d order %d label %d value %s prefix %s from %lld to %lld, written from %lld to %lld, "
-                "without %d, archived %d, %zu a page, at %zu: %s\n",
+                "without %d, archived %d, kinds %x, %zu a page, at %zu: %s\n",
                 question->user, question->order, question->label, question->value ? question->value : "-",
                 question->prefix ? question->prefix : "-", (long long)question->since_us,
                 (long long)question->before_us, (long long)question->changed_since_us,
-                (long long)question->changed_before_us, question->without, question->archived, limit, at,
-                what);
+                (long long)question->changed_before_us, question->without, question->archived,
+                question->kinds, limit, at, what);
     fail();
 }
 
@@ -253,6 +267,10 @@ TEST_OF(model_setup, every_filter_in_every_order)
             check_question(fixture->store, &question);
             question.archived = SES_ARCHIVED_ONLY;
             check_question(fixture->store, &question);
+            question.archived = SES_ARCHIVED_NO;
+            for (question.kinds = 1; question.kinds < 8; question.kinds++)
+                check_question(fixture->store, &question);
+            question.kinds = 0;
             question.archived = SES_ARCHIVED_ANY;
             for (question.label = 0; question.label < LABELS; question.label++) {
                 question.value = NULL;
@@ -289,6 +307,7 @@ TEST_OF(model_setup, filters_that_are_combined)
         if (random_below(&seed, 4) == 0)
             question.without = 1 + (int)random_below(&seed, LABELS);
         question.archived = (int)random_below(&seed, 3);
+        question.kinds = (unsigned)random_below(&seed, 8);
         check_walk(fixture->store, &question, 1 + random_below(&seed, 200), 5);
     }
 }

@@ -59,7 +59,10 @@ static void fill(struct side *side)
     ses_lease lease;
     ses_error error;
 
-    must_create(side->store, &full, Q("{'k':0,'first':'word0'}"));
+    const char *state = Q("{'k':0,'first':'word0'}");
+    const ses_loaded child = {
+        .size = sizeof child, .initial_state = state, .initial_state_len = SES_NUL, .child_of = &other};
+    assert_ok(ses_load(side->store, &full, &child, NULL, NULL, &error));
     must_create(side->store, &other, NULL);
     for (int i = 1; i <= EVENTS; i++) {
         char bytes[16];
@@ -225,7 +228,7 @@ static void assert_draft(ses_store *store, const ses_key *key, const char *expec
     ses_free(body);
 }
 
-/* Its title, its labels and its expiry; a fork is not in the archive. */
+/* Its title, its labels, its expiry and its kind; a fork is not in the archive. */
 static void assert_attributes(const struct cells *cells, ses_store *store, const ses_key *key)
 {
     ses_session *session = must_get(store, key);
@@ -234,6 +237,8 @@ static void assert_attributes(const struct cells *cells, ses_store *store, const
     assert_string_equal(ses_session_label_value(session, "kind"), "demo");
     assert_int_equal(ses_session_expires_us(session), cells->fixture->now + EXPIRES_IN_US);
     assert_int_equal(ses_session_archived_us(session) != 0, strcmp(key->session, full.session) == 0);
+    assert_int_equal(ses_session_kind(session), SES_KIND_CHILD);
+    assert_string_equal(ses_session_child_of(session)->session, other.session);
     ses_session_close(session);
 }
 

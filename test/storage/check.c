@@ -129,8 +129,16 @@ FOLDER_TEST(problems_of_a_sessions_row)
          "detail app/user/one 0: the title is empty, too long, or not valid UTF-8"},
         {"UPDATE sessions SET details = details | 2; UPDATE session_details SET title = printf('%.*c', 1025, 'x')",
          "detail app/user/one 0: the title is empty, too long, or not valid UTF-8"},
-        {"UPDATE session_details SET title = 'of nobody'",
-         "detail app/user/one 0: sessions.details is 0; other tables have parent (1), title (2), labels (4), archive (8): 2"},
+        {"UPDATE session_details SET title = 'of nobody', child_user = 'u', child_session = 's'",
+         "detail app/user/one 0: sessions.details is 0; other tables: parent (1), title (2), labels (4), archive (8), child (16): 18"},
+        {"UPDATE sessions SET details = 48, active_30s = active_30s - (1 << 34);"
+         "UPDATE session_details SET child_user = 'u', child_session = 's'",
+         "detail app/user/one 0: the session is memory, and a child of another"},
+        {"UPDATE sessions SET details = 16, active_30s = active_30s - (1 << 34);"
+         "UPDATE session_details SET child_user = 'u'",
+         "parent app/user/one 0: the names of the session that it is a child of are not ids"},
+        {"UPDATE sessions SET details = 32",
+         "time app/user/one 0: active_30s does not agree with updated_us"},
         {"UPDATE sessions SET details = details | 4; INSERT INTO session_labels VALUES (1, '', 'v', 1)",
          "label app/user/one 0: a label breaks the rules of labels, is filed under another app, or is one too many"},
         {"UPDATE sessions SET details = details | 4; INSERT INTO session_labels VALUES (1, 'l', 'v', 2)",

@@ -95,20 +95,21 @@ static int find_in_session(struct find *find, const ses_session *session, ses_er
 {
     put_find_name(find->at.session_user, ses_session_user(session));
     put_find_name(find->at.session, ses_session_id(session));
-    const ses_key *parent = ses_session_parent(session, NULL);
+    const ses_key *const links[] = {ses_session_parent(session, NULL), ses_session_child_of(session)};
     ses_finding what = finding_at(find, SES_FOUND_ID);
     int code = ses__find_in_bytes(find, &what, ses__span_of(find->at.session), error);
 
     if (code == SES_OK)
         code = find_in_annotations(find, session, error);
-    if (code != SES_OK || !parent)
-        return code;
     const size_t count = find->page->found.count;
     what.kind = SES_FOUND_PARENT;
-    code = ses__find_in_bytes(find, &what, ses__span_of(parent->user), error);
-    return code == SES_OK && find->page->found.count == count
-               ? ses__find_in_bytes(find, &what, ses__span_of(parent->session), error)
-               : code;
+    for (size_t i = 0; i < sizeof links / sizeof links[0] && code == SES_OK; i++) {
+        if (links[i] && find->page->found.count == count)
+            code = ses__find_in_bytes(find, &what, ses__span_of(links[i]->user), error);
+        if (code == SES_OK && links[i] && find->page->found.count == count)
+            code = ses__find_in_bytes(find, &what, ses__span_of(links[i]->session), error);
+    }
+    return code;
 }
 
 int ses__find_keep_token(struct find *find, struct span token, ses_error *error)

@@ -23,10 +23,27 @@ struct session_row {
     int64_t changed_us; /* of the commit under way; read back only for lists */
 };
 
-enum session_detail { DETAIL_PARENT = 0x1, DETAIL_TITLE = 0x2, DETAIL_LABELS = 0x4, DETAIL_ARCHIVED = 0x8 };
+enum session_detail {
+    DETAIL_PARENT = 0x1,
+    DETAIL_TITLE = 0x2,
+    DETAIL_LABELS = 0x4,
+    DETAIL_ARCHIVED = 0x8,
+    DETAIL_CHILD = 0x10, /* never together with the next */
+    DETAIL_MEMORY = 0x20,
+    /* Lists that show only conversations that are not archived show no session that has one of these. */
+    DETAIL_HIDDEN = DETAIL_ARCHIVED | DETAIL_CHILD | DETAIL_MEMORY
+};
 
-/* Where lists find a session, by its DETAIL_ARCHIVED: each is a bit in the set that a filter leaves out. */
-enum shelf { SHELF_SHOWN = 0x1, SHELF_ARCHIVED = 0x2 };
+/* The shelf of a session is the number made of its DETAIL_HIDDEN, in units of the lowest. A filter leaves out
+ * a set of shelves, in which bit n is shelf n. */
+enum shelves { SHELF_COUNT = 8, SHELVES_SHOWN = 0x1, SHELVES_HIDDEN = 0xfe };
+
+static inline unsigned ses__kind_of(int64_t details)
+{
+    return details & DETAIL_MEMORY  ? SES_KIND_MEMORY
+           : details & DETAIL_CHILD ? SES_KIND_CHILD
+                                    : SES_KIND_CONVERSATION;
+}
 
 /* The part of the version that appends do not change, and a cut does. */
 static inline int64_t ses__row_epoch(const struct session_row *row)

@@ -22,10 +22,24 @@ static int64_t time_or(const int64_t *time_us, int64_t otherwise)
     return time_us ? *time_us : otherwise;
 }
 
+static const unsigned KINDS = SES_KIND_CONVERSATION | SES_KIND_CHILD | SES_KIND_MEMORY;
+
+static int64_t find_shelves_left_out(const ses_filter *own)
+{
+    int64_t without = 0;
+
+    for (int shelf = 0; shelf < SHELF_COUNT; shelf++) {
+        const int64_t details = shelf * (int64_t)DETAIL_ARCHIVED;
+        const int archived = details & DETAIL_ARCHIVED ? SES_ARCHIVED_ONLY : SES_ARCHIVED_NO;
+        if ((own->kinds != 0 && !(own->kinds & ses__kind_of(details))) ||
+            (own->archived != SES_ARCHIVED_ANY && own->archived != archived))
+            without |= INT64_C(1) << shelf;
+    }
+    return without;
+}
+
 int ses__filter_take(const ses_filter *given, const char *user, struct list_filter *filter, ses_error *error)
 {
-    static const int64_t without_shelves[] = {
-        [SES_ARCHIVED_ANY] = 0, [SES_ARCHIVED_NO] = SHELF_ARCHIVED, [SES_ARCHIVED_ONLY] = SHELF_SHOWN};
     ses_filter own;
     int code = ses__take_options(&own, sizeof own, given, "filter", error);
 
@@ -44,6 +58,8 @@ int ses__filter_take(const ses_filter *given, const char *user, struct list_filt
                               SES_LABEL_VALUE_MAX);
     if (own.archived < SES_ARCHIVED_ANY || own.archived > SES_ARCHIVED_ONLY)
         return ses__error_set(error, SES_MISUSE, "the filter: archived is not one of SES_ARCHIVED_*");
+    if (own.kinds & ~KINDS)
+        return ses__error_set(error, SES_MISUSE, "the filter: kinds has a bit that is none of SES_KIND_*");
     if (own.id_prefix && !user)
         return ses__error_set(error, SES_MISUSE, "the filter has an id_prefix, which needs a user");
     code = ses__check_prefix(own.id_prefix, "the filter: the id_prefix", error);
@@ -56,7 +72,7 @@ int ses__filter_take(const ses_filter *given, const char *user, struct list_filt
                                        .changed_since_us = time_or(own.changed_since_us, INT64_MIN),
                                        .changed_before_us = time_or(own.changed_before_us, INT64_MAX),
                                        .without_label = own.without_label,
-                                       .without_shelves = without_shelves[own.archived]};
+                                       .without_shelves = find_shelves_left_out(&own)};
     return code;
 }
 

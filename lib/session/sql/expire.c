@@ -15,9 +15,10 @@
 struct expire_op {
     const char *app; /* NULL: all */
     int64_t now_us;
-    int64_t idle_before_us; /* deletes sessions that have been idle since then; INT64_MIN: none */
-    int64_t per_user;       /* sessions that each user keeps; 0: all */
-    bool by_writes;         /* the sessions of a user that were written last are the newest */
+    int64_t idle_before_us;   /* deletes sessions that have been idle since then; INT64_MIN: none */
+    int64_t memory_before_us; /* the same for memory */
+    int64_t per_user;         /* sessions that each user keeps; 0: all */
+    bool by_writes;           /* the sessions of a user that were written last are the newest */
     int64_t limit;
     bool count_only; /* counts all due sessions, without a limit, and deletes nothing */
     struct erasure erasure;
@@ -75,6 +76,26 @@ static bool is_full(const struct expiring *own)
     return own->app_count == MAX_FOUND || own->user_count == MAX_FOUND;
 }
 
+static struct due beyond_of(const struct expire_op *op, int64_t user_id)
+{
+    return (struct due){op->by_writes ? DUE_UNWRITTEN : DUE_BEYOND, user_id, op->per_user};
+}
+
+/* `has`: the user has too many sessions. Memory does not count, so its number tells only that it has not. */
+static int find_beyond(struct db *db, const struct expire_op *op, int64_t user_id, bool *has,
+                       ses_error *error)
+{
+    const struct due beyond = beyond_of(op, user_id);
+    struct session_ids ids;
+    int code = ses__user_has_more(db, user_id, op->per_user, has, error);
+
+    if (code != SES_OK || !*has)
+        return code;
+    code = ses__due_find(db, &beyond, 1, &ids, error);
+    *has = ids.count > 0;
+    return code;
+}
+
 /* Looks at some of the app's users, and subtracts their number from `*looks`. */
 static int look_at_users(struct db *db, struct expiring *own, int *looks, ses_error *error)
 {
@@ -85,7 +106,7 @@ static int look_at_users(struct db *db, struct expiring *own, int *looks, ses_er
                         (struct span){"", 0}, *looks, error);
     while (!is_full(own) && ses__name_rows_next(&rows, &id)) {
         bool has = false;
-        ses__query_keep(&rows.query, ses__user_has_more(db, id, own->op->per_user, &has, error));
+        ses__query_keep(&rows.query, find_beyond(db, own->op, id, &has, error));
         if (has)
             own->users[own->user_count++] = (struct user_row){id, own->at.app_id};
         (*looks)--;
@@ -122,6 +143,9 @@ static int look_on(struct db *db, struct expiring *own, int *looks, ses_error *e
         code = ses__due_find(db, &(struct due){DUE_EXPIRED, own->at.app_id, op->now_us}, 1, &ids, error);
         if (code == SES_OK && ids.count == 0)
             code = ses__due_find(db, &(struct due){DUE_IDLE, own->at.app_id, op->idle_before_us}, 1, &ids,
+                                 error);
+        if (code == SES_OK && ids.count == 0)
+            code = ses__due_find(db, &(struct due){DUE_MEMORY, own->at.app_id, op->memory_before_us}, 1, &ids,
                                  error);
         if (code == SES_OK && ids.count > 0)
             own->apps[own->app_count++] = own->at.app_id;
@@ -162,7 +186,8 @@ static int run_count_due(struct db *db, void *context, ses_error *error)
     while (code == SES_OK && own.at.app_id > 0) {
         code = ses__query_number(db, STATEMENT_DUE_COUNT, &due, error,
                                  VALUES(INT(own.at.app_id), INT(op->now_us), INT(op->idle_before_us),
-                                        INT(op->per_user > 0 ? op->per_user : INT64_MAX)));
+                                        INT(op->per_user > 0 ? op->per_user : INT64_MAX),
+                                        INT(op->memory_before_us)));
         op->deleted += due;
         if (code == SES_OK)
             code = find_next_app(db, &own, error);
@@ -200,13 +225,16 @@ static int run_expire(struct db *db, void *context, ses_error *error)
     for (size_t i = 0; i < own->app_count && code == SES_OK; i++) {
         const struct due expired = {DUE_EXPIRED, own->apps[i], op->now_us};
         const struct due idle = {DUE_IDLE, own->apps[i], op->idle_before_us};
+        const struct due memory = {DUE_MEMORY, own->apps[i], op->memory_before_us};
         code = ses__due_remove(db, own->apps[i], &expired, op->limit, &op->deleted, error);
         if (code == SES_OK)
             code = ses__due_remove(db, own->apps[i], &idle, op->limit, &op->deleted, error);
+        if (code == SES_OK)
+            code = ses__due_remove(db, own->apps[i], &memory, op->limit, &op->deleted, error);
     }
     while (code == SES_OK && done < own->user_count && op->deleted < op->limit) {
         const struct user_row *user = &own->users[done];
-        const struct due beyond = {op->by_writes ? DUE_UNWRITTEN : DUE_BEYOND, user->id, op->per_user};
+        const struct due beyond = beyond_of(op, user->id);
         code = ses__due_remove(db, user->app_id, &beyond, op->limit, &op->deleted, error);
         done += op->deleted < op->limit; /* else it may have more */
     }
@@ -242,6 +270,12 @@ static int run_expiration(struct storage *storage, struct expire_op *op, ses_err
 
 /* --------------------------------------------------------------------------------------------- the call */
 
+/* No session can be idle longer than the range of times. */
+static int64_t before_by(const struct expire_op *op, int64_t idle_us)
+{
+    return idle_us > 0 && idle_us <= op->now_us - TIMESTAMP_MIN ? op->now_us - idle_us : INT64_MIN;
+}
+
 /* `*erased` becomes the receipt that the caller wants. */
 static int take_expire_options(ses_store *store, const ses_expire_options *given, struct expire_op *op,
                                ses_erased **erased, ses_error *error)
@@ -253,18 +287,18 @@ static int take_expire_options(ses_store *store, const ses_expire_options *given
 
     if (code == SES_OK)
         code = ses__take_flagged(&own, sizeof own, given, known, "expire options", error);
-    if (code == SES_OK && (own.idle_us < 0 || own.sessions_per_user < 0 || own.limit < 0))
+    if (code == SES_OK &&
+        (own.idle_us < 0 || own.memory_us < 0 || own.sessions_per_user < 0 || own.limit < 0))
         code = ses__error_set(error, SES_INVALID,
-                              "expire options: idle_us, sessions_per_user or limit is negative");
+                              "expire options: idle_us, memory_us, sessions_per_user or limit is negative");
     if (code != SES_OK)
         return code;
     op->now_us = !own.now_us                   ? ses__store_now(store)
                  : *own.now_us < TIMESTAMP_MIN ? TIMESTAMP_MIN
                  : *own.now_us > TIMESTAMP_MAX ? TIMESTAMP_MAX
                                                : *own.now_us;
-    /* No session can be idle longer than the range of times. */
-    op->idle_before_us =
-        own.idle_us > 0 && own.idle_us <= op->now_us - TIMESTAMP_MIN ? op->now_us - own.idle_us : INT64_MIN;
+    op->idle_before_us = before_by(op, own.idle_us);
+    op->memory_before_us = before_by(op, own.memory_us);
     op->per_user = own.sessions_per_user;
     op->by_writes = (own.flags & SES_EXPIRE_CHANGED) != 0;
     op->limit = own.limit > 0 ? own.limit : default_limit;

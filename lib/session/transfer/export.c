@@ -311,6 +311,12 @@ static int export_session(void *context, const struct visited_session *session, 
         line_put_text(call, "parent_session", session->parent->session);
         line_put_number(call, "parent_seq", session->parent_seq);
     }
+    if (session->child_of) {
+        line_put_text(call, "child_user", session->child_of->user);
+        line_put_text(call, "child_session", session->child_of->session);
+    }
+    if (row->details & DETAIL_MEMORY)
+        line_put_text(call, "session_kind", "memory");
     if (session->origin > 0)
         line_put_number(call, "origin", session->origin);
     if (row->base_seq > 0)

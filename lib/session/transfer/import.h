@@ -33,6 +33,9 @@ enum { LINES_FORMAT = 2 }; /* the highest that is read */
     X(PARENT_USER, "parent_user", TEXT)         \
     X(PARENT_SESSION, "parent_session", TEXT)   \
     X(PARENT_SEQ, "parent_seq", NUMBER)         \
+    X(CHILD_USER, "child_user", TEXT)           \
+    X(CHILD_SESSION, "child_session", TEXT)     \
+    X(SESSION_KIND, "session_kind", TEXT)       \
     X(ORIGIN, "origin", NUMBER)                 \
     X(BASE_SEQ, "base_seq", NUMBER)             \
     X(INITIAL, "initial_state", OBJECT)         \

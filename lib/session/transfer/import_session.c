@@ -12,6 +12,7 @@ struct imported_session {
     int64_t line;
     ses_key key;
     ses_key parent;
+    ses_key child_of;
     ses_loaded loaded;
     struct line first;              /* the session's own line; its texts are in the arena */
     struct annotations annotations; /* its labels */
@@ -85,6 +86,7 @@ static int take_session_line(struct imported_session *own, ses_error *error)
     const struct line *line = &own->first;
     const ses_import_options *options = &own->call->options;
     const struct span initial = ses__line_json(line, LINE_INITIAL, LINE_INITIAL_TEXT);
+    const char *kind = ses__line_text(line, LINE_SESSION_KIND);
     ses_loaded *loaded = &own->loaded;
 
     keep_line_texts(own);
@@ -93,6 +95,8 @@ static int take_session_line(struct imported_session *own, ses_error *error)
     own->key.session = ses__line_text(line, LINE_SESSION);
     own->parent.user = options->user ? options->user : ses__line_text(line, LINE_PARENT_USER);
     own->parent.session = ses__line_text(line, LINE_PARENT_SESSION);
+    own->child_of.user = options->user ? options->user : ses__line_text(line, LINE_CHILD_USER);
+    own->child_of.session = ses__line_text(line, LINE_CHILD_SESSION);
     *loaded = (ses_loaded){.size = sizeof *loaded,
                            .title = ses__line_text(line, LINE_TITLE),
                            .created_us = line_number(line, LINE_CREATED),
@@ -104,7 +108,9 @@ static int take_session_line(struct imported_session *own, ses_error *error)
                            .base_seq = line->of[LINE_BASE_SEQ].number,
                            .parent = own->parent.session ? &own->parent : NULL,
                            .parent_seq = line->of[LINE_PARENT_SEQ].number,
-                           .origin = line->of[LINE_ORIGIN].number};
+                           .origin = line->of[LINE_ORIGIN].number,
+                           .child_of = own->child_of.session ? &own->child_of : NULL,
+                           .kind = kind ? SES_KIND_MEMORY : 0};
     int code = take_imported_labels(own, line->of[LINE_LABELS].text, error);
     if (code == SES_OK && initial.ptr) {
         loaded->initial_state = ses__arena_text(&own->arena, initial.ptr, initial.len);
@@ -113,6 +119,8 @@ static int take_session_line(struct imported_session *own, ses_error *error)
     }
     if (code == SES_OK && (!own->key.app || !own->key.user || !own->key.session))
         code = ses__error_set(error, SES_INVALID, "a session needs the names app, user and session");
+    if (code == SES_OK && kind && strcmp(kind, "memory") != 0)
+        code = ses__error_set(error, SES_INVALID, "the session_kind is none that this version knows");
     return code;
 }
 

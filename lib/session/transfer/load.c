@@ -107,19 +107,37 @@ static int take_numbers(struct load_call *call, ses_error *error)
     return SES_OK;
 }
 
-static int take_parent(struct load_call *call, ses_error *error)
+/* Another session of the app. */
+static int check_link(const struct load_call *call, const ses_key *link, const char *what, ses_error *error)
 {
-    const ses_key *parent = call->loaded.parent;
     int code = SES_OK;
 
-    if (!parent)
+    if (!link)
         return SES_OK;
-    if (parent->app && strcmp(parent->app, call->op.key->app) != 0)
-        return ses__error_set(error, SES_INVALID, "the parent is in another app than the session");
-    code = ses__check_id(parent->user, "parent's user", error);
+    if (link->app && strcmp(link->app, call->op.key->app) != 0)
+        return ses__error_set(error, SES_INVALID, "the %s is in another app than the session", what);
+    code = ses__check_id(link->user, "user", error);
     if (code == SES_OK)
-        code = ses__check_id(parent->session, "parent's session", error);
-    call->op.parent = parent;
+        code = ses__check_id(link->session, "session", error);
+    if (code != SES_OK)
+        ses__error_prefix(error, "the %s: ", what);
+    return code;
+}
+
+static int take_links(struct load_call *call, ses_error *error)
+{
+    const ses_loaded *loaded = &call->loaded;
+    struct load_op *op = &call->op;
+    int code = check_link(call, loaded->parent, "parent", error);
+
+    if (code == SES_OK)
+        code = check_link(call, loaded->child_of, "child_of", error);
+    op->parent = loaded->parent;
+    op->child_of = loaded->child_of;
+    op->is_memory = loaded->kind == SES_KIND_MEMORY;
+    if (code == SES_OK && loaded->kind != 0 && (!op->is_memory || loaded->child_of))
+        code = ses__error_set(error, SES_INVALID,
+                              "the kind is neither 0 nor SES_KIND_MEMORY, or memory is a child");
     return code;
 }
 
@@ -254,7 +272,7 @@ static int take_loaded(struct load_call *call, const ses_loaded *given, ses_erro
     if (code == SES_OK)
         code = take_numbers(call, error);
     if (code == SES_OK)
-        code = take_parent(call, error);
+        code = take_links(call, error);
     if (code == SES_OK)
         code = ses__annotating_take(&call->op.annotating, loaded->title, loaded->labels, loaded->label_count,
                                     true, &call->state.arena, error);

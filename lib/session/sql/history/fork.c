@@ -141,7 +141,7 @@ static int copy_log(struct fork_run *run, ses_error *error)
     if (code == SES_OK)
         code = copy_artifacts(run, error);
     fork->changed_us = run->now_us;
-    fork->details = (run->source.details & (DETAIL_TITLE | DETAIL_LABELS)) | DETAIL_PARENT;
+    fork->details = (run->source.details & (DETAIL_TITLE | DETAIL_LABELS | DETAIL_CHILD)) | DETAIL_PARENT;
     return code == SES_OK ? ses__session_fill(run->db, fork, error) : code;
 }
 
@@ -152,6 +152,8 @@ static int plan_fork(struct db *db, void *context, const struct session_row *row
     struct fork_run *run = context;
 
     run->source = *row;
+    if (row->details & DETAIL_MEMORY)
+        return ses__error_set(error, SES_INVALID, "memory cannot be forked");
     ses__replay_free(&run->replay);
     int code = ses__replay_init(&run->replay, db->allocator, run->call->store->seed, false, error);
     if (code == SES_OK)

@@ -1,4 +1,4 @@
-/* The optional details of sessions: parent, title, labels, archive. */
+/* The optional details of sessions: parent, title, labels, archive, kind. */
 #include <string.h>
 
 #include "base/error.h"
@@ -14,12 +14,12 @@ struct details_walk {
     size_t count;
     int64_t bits;                /* of the sessions that are walked */
     int label;                   /* the column of a label's name */
-    int archived;                /* that of the time of the archive */
+    int archived;                /* that of the time of the archive, before the names that a child keeps */
     size_t next;                 /* the first session after it */
     const struct described *now; /* whose row was read; NULL: none yet */
 };
 
-enum { DETAILS_ROW = DETAIL_PARENT | DETAIL_TITLE | DETAIL_ARCHIVED };
+enum { LINKS = DETAIL_PARENT | DETAIL_CHILD, DETAILS_ROW = LINKS | DETAIL_TITLE | DETAIL_ARCHIVED };
 
 static int refuse_details(const struct details_walk *walk, int64_t id, const char *what)
 {
@@ -31,14 +31,14 @@ static int refuse_details(const struct details_walk *walk, int64_t id, const cha
 /* The details to read for the session, of those. */
 static int64_t wanted_of(const struct described *session, int64_t bits)
 {
-    const int64_t parent = session->snapshot ? 0 : DETAIL_PARENT;
-    return session->row->details & bits & ~parent;
+    const int64_t links = session->snapshot ? 0 : LINKS;
+    return session->row->details & bits & ~links;
 }
 
-/* One that is a fork must have a row. */
+/* One that is a fork or a child must have a row. */
 static int pass_session(const struct details_walk *walk, const struct described *session)
 {
-    if (!(wanted_of(session, walk->bits) & DETAIL_PARENT))
+    if (!(wanted_of(session, walk->bits) & LINKS))
         return SES_OK;
     return ses__error_set(walk->query->error, SES_CORRUPT,
                           "%s: session number %lld has no row in session_details", walk->query->db->name,
@@ -66,26 +66,38 @@ static bool is_of_type_text(struct query *query, int column)
     return ses__query_type(query, column) == SQL_TEXT;
 }
 
-/* A parent whose names and number can be those of a session; in the snapshot's arena. */
-static int keep_parent(struct details_walk *walk)
+/* The names of a session of the app, of which the user's is in that column; in the snapshot's arena. */
+static int keep_link(struct details_walk *walk, int column, const ses_key **link, const char *what)
 {
     struct query *query = walk->query;
-    struct snapshot *snapshot = walk->now->snapshot;
-    struct span user = ses__query_text(query, 1);
-    struct span name = ses__query_text(query, 2);
-    ses_key *parent = ses__arena_new(&snapshot->arena, sizeof *parent);
+    struct arena *arena = &walk->now->snapshot->arena;
+    const struct span user = ses__query_text(query, column);
+    const struct span name = ses__query_text(query, column + 1);
 
-    snapshot->parent_seq = ses__query_int(query, 3);
     if (query->code != SES_OK)
         return query->code;
-    if (!ses__is_id(user) || !ses__is_id(name) || snapshot->parent_seq < 0 || snapshot->parent_seq > MAX_SEQ)
-        return refuse_details(walk, walk->now->row->id, "the parent");
-    if (parent)
-        *parent = (ses_key){ses__arena_text(&snapshot->arena, walk->now->app, strlen(walk->now->app)),
-                            ses__arena_text(&snapshot->arena, user.ptr, user.len),
-                            ses__arena_text(&snapshot->arena, name.ptr, name.len)};
-    snapshot->parent = parent;
-    return parent && parent->app && parent->user && parent->session ? SES_OK : ses__error_nomem(query->error);
+    if (!ses__is_id(user) || !ses__is_id(name))
+        return refuse_details(walk, walk->now->row->id, what);
+    const ses_key names = {ses__arena_text(arena, walk->now->app, strlen(walk->now->app)),
+                           ses__arena_text(arena, user.ptr, user.len),
+                           ses__arena_text(arena, name.ptr, name.len)};
+    ses_key *key = ses__arena_new(arena, sizeof *key);
+    if (!key || !names.app || !names.user || !names.session)
+        return ses__error_nomem(query->error);
+    *key = names;
+    *link = key;
+    return SES_OK;
+}
+
+/* A parent whose number can be that of its event. */
+static int keep_parent(struct details_walk *walk)
+{
+    struct snapshot *snapshot = walk->now->snapshot;
+    const int64_t seq = ses__query_int(walk->query, 3);
+
+    snapshot->parent_seq = seq;
+    return seq >= 0 && seq <= MAX_SEQ ? keep_link(walk, 1, &snapshot->parent, "the parent")
+                                      : refuse_details(walk, walk->now->row->id, "the parent");
 }
 
 /* Another program may have removed it: then there is none. */
@@ -128,6 +140,9 @@ static int take_details(struct details_walk *walk)
         code = keep_title(walk);
     if (code == SES_OK && (wanted_of(walk->now, DETAILS_ROW) & DETAIL_ARCHIVED))
         code = keep_archived(walk);
+    if (code == SES_OK && (wanted_of(walk->now, DETAILS_ROW) & DETAIL_CHILD))
+        code = keep_link(walk, walk->archived + 1, &walk->now->snapshot->child_of,
+                         "the session that it is a child of");
     return code;
 }
 
@@ -173,7 +188,7 @@ static void forget_details(const struct described *session)
 {
     ses__annotations_free(session->annotations);
     if (session->snapshot)
-        session->snapshot->parent = NULL;
+        session->snapshot->parent = session->snapshot->child_of = NULL;
 }
 
 /* The numbers of the sessions that have such details. */
@@ -318,11 +333,24 @@ int ses__details_archive(struct db *db, struct session_row *row, int64_t archive
     if (is_archived || was_archived)
         code = ses__query_do(db, STATEMENT_ARCHIVED_SET, error,
                              VALUES(OWNER(row->id), INT_IF(is_archived, archived_us)));
-    if (code != SES_OK || is_archived == was_archived)
-        return code;
-    row->details ^= DETAIL_ARCHIVED;
+    return code == SES_OK && is_archived != was_archived
+               ? ses__session_shelve(db, row, row->details ^ DETAIL_ARCHIVED, error)
+               : code;
+}
+
+int ses__session_shelve(struct db *db, struct session_row *row, int64_t details, ses_error *error)
+{
+    row->details = details;
     return ses__change_one(db, STATEMENT_SESSION_SHELVE, "sessions", error,
-                           VALUES(OWNER(row->id), INT(row->details), INT(ses__active_of(row))));
+                           VALUES(OWNER(row->id), INT(details), INT(ses__active_of(row))));
+}
+
+int ses__details_make_child(struct db *db, struct session_row *row, const ses_key *child_of, ses_error *error)
+{
+    const int code = ses__query_do(db, STATEMENT_CHILD_OF_SET, error,
+                                   VALUES(OWNER(row->id), STRING(child_of->user), STRING(child_of->session)));
+
+    return code == SES_OK ? ses__session_shelve(db, row, row->details | DETAIL_CHILD, error) : code;
 }
 
 int ses__details_add(struct db *db, struct session_row *row, struct span initial,

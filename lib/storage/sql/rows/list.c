@@ -63,8 +63,15 @@ void ses__pass_values(struct value *values, const struct list_filter *filter, in
     values[3] = INT(without_shelves);
 }
 
-/* Sets the parameters for the owner of the sessions, their times and labels, and for shelves: 0 where ranges
- * leave them out. */
+/* The shelves that are left out row by row where the ranges are walked: some of those of the hidden range, or
+ * none. */
+static int64_t shelves_within(const struct list_query *list, enum list_range range)
+{
+    const int64_t hidden = list->filter->without_shelves & SHELVES_HIDDEN;
+    return range == RANGE_SHOWN || hidden == SHELVES_HIDDEN ? 0 : hidden;
+}
+
+/* Sets the parameters for the owner of the sessions, their times and labels, and for shelves. */
 static void set_filter(struct value *values, const struct list_query *list, int64_t without_shelves)
 {
     const bool is_labelled = list->among && list->found_by == INDEX_LABELS;
@@ -100,10 +107,10 @@ static bool has_times(const struct list_filter *filter)
 static void set_active(struct value *values, const struct list_filter *filter, enum list_range range,
                        int64_t since_us, int64_t before_us)
 {
-    const int64_t shift = range == RANGE_ARCHIVED ? ARCHIVED_SHIFT : 0;
+    const int64_t shift = range == RANGE_HIDDEN ? HIDDEN_SHIFT : 0;
     const int64_t first_us = since_us > TIMESTAMP_MIN ? since_us : TIMESTAMP_MIN;
     const int64_t last_us = before_us <= TIMESTAMP_MAX ? before_us - 1 : TIMESTAMP_MAX;
-    const bool is_wanted = !(filter->without_shelves & range);
+    const bool is_wanted = ses__list_wants(filter, range);
 
     values[0] = INT(is_wanted ? ses__active_30s(first_us) - shift : 1);
     values[1] = INT(is_wanted ? ses__active_30s(last_us) - shift : 0);
@@ -143,7 +150,7 @@ static void set_after(struct value *values, const struct list_query *list)
         set_active(values + 11, list->filter, list->range == RANGE_BOTH ? RANGE_SHOWN : list->range, since_us,
                    before_us);
         if (list->range == RANGE_BOTH)
-            set_active(values + 19, list->filter, RANGE_ARCHIVED, since_us, before_us);
+            set_active(values + 19, list->filter, RANGE_HIDDEN, since_us, before_us);
     }
 }
 
@@ -230,7 +237,8 @@ void ses__list_rows_open(struct list_rows *rows, struct db *db, const struct lis
     rows->begun = !list->from_start;
     rows->last = list->after;
     values.at[2] = INT(list->limit);
-    set_filter(values.at, list, ses__list_is_ranged(list) ? 0 : list->filter->without_shelves);
+    set_filter(values.at, list,
+               ses__list_is_ranged(list) ? shelves_within(list, list->range) : list->filter->without_shelves);
     set_after(values.at, list);
     if (list->filter->id_prefix)
         ses__prefix_values(values.at + 13, list->filter, &rows->end);
@@ -280,7 +288,7 @@ int ses__list_find(struct db *db, const struct list_query *list, enum list_index
         ses__label_values(values.at + 3, filter);
     } else {
         set_active(values.at + 3, filter, RANGE_SHOWN, filter->since_us, filter->before_us);
-        set_active(values.at + 5, filter, RANGE_ARCHIVED, filter->since_us, filter->before_us);
+        set_active(values.at + 5, filter, RANGE_HIDDEN, filter->since_us, filter->before_us);
     }
     ses__query_open(&query, db, statement, error, values.at + 1);
     found->count = 0;
@@ -304,13 +312,15 @@ int ses__list_count_all(struct db *db, const struct list_query *list, int64_t *c
     struct list_values values = no_values();
     struct prefix_end end;
 
-    set_filter(values.at, list, statement == STATEMENT_COUNT_ACTIVE ? 0 : filter->without_shelves);
+    set_filter(values.at, list,
+               statement == STATEMENT_COUNT_ACTIVE ? shelves_within(list, RANGE_BOTH)
+                                                   : filter->without_shelves);
     if (statement == STATEMENT_COUNT_OF_USER) {
         values.at[8] = INT(has_times(filter));
         ses__prefix_values(values.at + 13, filter, &end);
     } else if (statement == STATEMENT_COUNT_ACTIVE) {
         set_active(values.at + 11, filter, RANGE_SHOWN, filter->since_us, filter->before_us);
-        set_active(values.at + 19, filter, RANGE_ARCHIVED, filter->since_us, filter->before_us);
+        set_active(values.at + 19, filter, RANGE_HIDDEN, filter->since_us, filter->before_us);
     }
     const int code = ses__query_number(db, statement, count, error, values.at + 1);
     return code == SES_NOTFOUND ? SES_OK : code;

@@ -6,8 +6,8 @@
 
 /* An index that finds sessions for a filter. */
 enum list_index { INDEX_NAMES, INDEX_LABELS, INDEX_ACTIVITY };
-/* A range of the indexes by activity (parts.h), by the bits of the filter. */
-enum list_range { RANGE_SHOWN = SHELF_SHOWN, RANGE_ARCHIVED = SHELF_ARCHIVED, RANGE_BOTH = 0x3 };
+/* A range of the indexes by activity (parts.h), by its shelves. */
+enum list_range { RANGE_SHOWN = SHELVES_SHOWN, RANGE_HIDDEN = SHELVES_HIDDEN, RANGE_BOTH = 0xff };
 
 struct list_query {
     bool whole_app;  /* all users of the app, else one */
@@ -56,6 +56,11 @@ SESLITE_PRIVATE bool ses__list_rows_next(struct list_rows *rows, struct session_
 
 /* True for a list that is walked in the order of update times, and so in one of the ranges. */
 SESLITE_PRIVATE bool ses__list_is_ranged(const struct list_query *list);
+/* True if the filter leaves some shelf of the range. */
+static inline bool ses__list_wants(const struct list_filter *filter, enum list_range range)
+{
+    return (~filter->without_shelves & range) != 0;
+}
 /* Less than 0: the place on the left comes first. */
 SESLITE_PRIVATE int ses__list_compare(int order, const struct list_place *left,
                                       const struct list_place *right);

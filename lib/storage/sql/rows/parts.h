@@ -31,16 +31,16 @@ SESLITE_PRIVATE int ses__session_row_check(const struct session_row *row, const 
 #define HOUR_US INT64_C(3600000000)
 
 /*
- * The column active_30s, by which lists are in order. The sessions in the archive have a range of their own
- * in the two indexes by it: ARCHIVED_SHIFT is subtracted, which is more than all times there are. So a list
- * of the others skips nothing, however many are archived, and an append writes the pages that it always did.
- * (Partial indexes made an append 2 % dearer, and MySQL has none; a column more in `sessions`, 3 %.) A list
- * of all sessions reads a page of each range and merges them: where nothing is archived, that is one more
+ * The column active_30s, by which lists are in order. The sessions that have a DETAIL_HIDDEN have a range of
+ * their own in the two indexes by it: HIDDEN_SHIFT is subtracted, which is more than all times there are. So
+ * a list of the others skips nothing, however many are hidden, and an append writes the pages that it always
+ * did. (Partial indexes made an append 2 % dearer, and MySQL has none; a column more in `sessions`, 3 %.) A
+ * list of all sessions reads a page of each range and merges them: where nothing is hidden, that is one more
  * search of the index.
  */
-#define ARCHIVED_SHIFT (INT64_C(1) << 34)
+#define HIDDEN_SHIFT (INT64_C(1) << 34)
 SESLITE_PRIVATE int64_t ses__active_of(const struct session_row *row);
-/* The same for a time, of a session that is not archived; and the column ahead_hour. */
+/* The same for a time, of a session that is not hidden; and the column ahead_hour. */
 SESLITE_PRIVATE int64_t ses__active_30s(int64_t time_us);
 SESLITE_PRIVATE int64_t ses__hour_of(int64_t time_us);
 /* True if the session was updated well after it was written to, so that active_30s does not show for how long

@@ -162,23 +162,24 @@ static int find_idle(struct db *db, const struct due *due, struct value few, str
                      ses_error *error)
 {
     const int64_t before_us = due->bound;
+    const struct value kind = INT(due->kind == DUE_MEMORY ? DETAIL_MEMORY : 0);
 
     ids->count = 0;
     if (before_us == INT64_MIN)
         return SES_OK;
-    /* The last parameters are the last and the first value of the index between which sessions may be idle.
-     * Those in the archive go first. */
+    /* Parameters 4 and 5 are the last and the first value of the index between which sessions may be idle.
+     * Hidden ones go first. */
     const int64_t first = ses__active_30s(TIMESTAMP_MIN);
     const int64_t last = ses__active_30s(before_us + HOUR_US);
     int code = find_ids(db, STATEMENT_SESSIONS_IDLE, ids, error,
-                        VALUES(INT(due->owner), few, INT(before_us), INT(last - ARCHIVED_SHIFT),
-                               INT(first - ARCHIVED_SHIFT)));
-    if (code == SES_OK && ids->count == 0)
+                        VALUES(INT(due->owner), few, INT(before_us), INT(last - HIDDEN_SHIFT),
+                               INT(first - HIDDEN_SHIFT), kind));
+    if (code == SES_OK && ids->count == 0 && due->kind != DUE_MEMORY) /* which is always hidden */
         code = find_ids(db, STATEMENT_SESSIONS_IDLE, ids, error,
-                        VALUES(INT(due->owner), few, INT(before_us), INT(last), INT(first)));
+                        VALUES(INT(due->owner), few, INT(before_us), INT(last), INT(first), kind));
     if (code == SES_OK && ids->count == 0)
         code = find_ids(db, STATEMENT_SESSIONS_IDLE_AHEAD, ids, error,
-                        VALUES(INT(due->owner), few, INT(before_us), INT(ses__hour_of(before_us))));
+                        VALUES(INT(due->owner), few, INT(before_us), INT(ses__hour_of(before_us)), kind));
     return code;
 }
 
@@ -197,6 +198,7 @@ int ses__due_find(struct db *db, const struct due *due, int64_t limit, struct se
     case DUE_EXPIRED:
         return find_ids(db, STATEMENT_SESSIONS_EXPIRED, ids, error, VALUES(owner, few, INT(due->bound)));
     case DUE_IDLE:
+    case DUE_MEMORY:
         return find_idle(db, due, few, ids, error);
     case DUE_UNWRITTEN:
         return find_ids(db, STATEMENT_LIST_USER_UNWRITTEN, ids, error, VALUES(owner, few, INT(due->bound)));

@@ -16,7 +16,7 @@ int64_t ses__active_30s(int64_t time_us)
 
 int64_t ses__active_of(const struct session_row *row)
 {
-    return ses__active_30s(row->updated_us) - (row->details & DETAIL_ARCHIVED ? ARCHIVED_SHIFT : 0);
+    return ses__active_30s(row->updated_us) - (row->details & DETAIL_HIDDEN ? HIDDEN_SHIFT : 0);
 }
 
 int64_t ses__hour_of(int64_t time_us)

@@ -81,6 +81,12 @@ SESLITE_PRIVATE int ses__details_annotate(struct db *db, struct session_row *row
 /* Puts the session into the archive, or (0) takes it out of there. The row is brought up to date. */
 SESLITE_PRIVATE int ses__details_archive(struct db *db, struct session_row *row, int64_t archived_us,
                                          ses_error *error);
+/* Gives the session other `details`, whose DETAIL_HIDDEN differ: so does its place in lists. */
+SESLITE_PRIVATE int ses__session_shelve(struct db *db, struct session_row *row, int64_t details,
+                                        ses_error *error);
+/* Makes a session that is new a child of another. The row is brought up to date. */
+SESLITE_PRIVATE int ses__details_make_child(struct db *db, struct session_row *row, const ses_key *child_of,
+                                            ses_error *error);
 /* Looks what a session has, in two halves. Number 0: the one that this transaction finds. */
 SESLITE_PRIVATE void ses__annotated_ask(struct query *query, struct db *db, int64_t session_id,
                                         ses_error *error);
@@ -141,9 +147,10 @@ struct due {
         DUE_OF_APP,   /* all of the app */
         DUE_OF_USER,  /* all of the user */
         DUE_EXPIRED,  /* of the app: those that expire at `bound` or earlier */
-        DUE_IDLE,     /* of the app: those last written to before `bound`; INT64_MIN: none */
-        DUE_BEYOND,   /* of the user: the least recently updated beyond the newest `bound` */
-        DUE_UNWRITTEN /* of the user: the least recently written beyond the newest `bound` */
+        DUE_IDLE,     /* of the app: those last written to before `bound`, but memory; INT64_MIN: none */
+        DUE_MEMORY,   /* memory of the app, in the same way */
+        DUE_BEYOND,   /* of the user, without memory: the least recently updated beyond the newest `bound` */
+        DUE_UNWRITTEN /* the same by the last writes */
     } kind;
     int64_t owner; /* the number of the app or user */
     int64_t bound;

@@ -90,7 +90,7 @@ static int walk_list(struct list_op *op, struct db *db, const struct list_query 
  * them itself. */
 static int walk_ranges(struct list_op *op, struct db *db, struct list_query *query, ses_error *error)
 {
-    static const enum list_range ranges[] = {RANGE_SHOWN, RANGE_ARCHIVED};
+    static const enum list_range ranges[] = {RANGE_SHOWN, RANGE_HIDDEN};
     size_t first = 0;
     int code = SES_OK;
 
@@ -99,7 +99,7 @@ static int walk_ranges(struct list_op *op, struct db *db, struct list_query *que
     for (int i = 0; i < 2 && code == SES_OK; i++) {
         first = op->count;
         query->range = ranges[i];
-        if (!(query->filter->without_shelves & ranges[i]))
+        if (ses__list_wants(query->filter, ranges[i]))
             code = walk_list(op, db, query, error);
     }
     return code == SES_OK && first > 0 && first < op->count ? merge_walks(op, first, error) : code;

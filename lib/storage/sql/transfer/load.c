@@ -41,6 +41,10 @@ static int add_head(struct load_run *run, ses_error *error)
 
     if (code == SES_OK)
         code = ses__details_archive(run->db, row, op->annotating.archived_us, error);
+    if (code == SES_OK && op->is_memory)
+        code = ses__session_shelve(run->db, row, row->details | DETAIL_MEMORY, error);
+    if (code == SES_OK && op->child_of)
+        code = ses__details_make_child(run->db, row, op->child_of, error);
     if (code == SES_OK && op->parent)
         code = ses__query_do(
             run->db, STATEMENT_PARENT_SET, error,

@@ -46,6 +46,12 @@ static const char *compare_annotations(const struct load_op *op, const struct sn
     return same ? NULL : "labels";
 }
 
+static bool same_link(const ses_key *left, const ses_key *right)
+{
+    return left && right ? strcmp(left->user, right->user) == 0 && strcmp(left->session, right->session) == 0
+                         : left == right;
+}
+
 static int compare_details(struct load_run *run, const struct session_row *row, const char **difference,
                            bool *annotates, ses_error *error)
 {
@@ -59,13 +65,12 @@ static int compare_details(struct load_run *run, const struct session_row *row, 
             *annotates = true;
             *difference = NULL;
         }
-        const bool same_parent = own.parent && op->parent
-                                     ? strcmp(own.parent->user, op->parent->user) == 0 &&
-                                           strcmp(own.parent->session, op->parent->session) == 0 &&
-                                           own.parent_seq == op->parent_seq
-                                     : own.parent == op->parent;
-        if (!*difference && !same_parent)
+        if (!*difference &&
+            !(same_link(own.parent, op->parent) && (!own.parent || own.parent_seq == op->parent_seq)))
             *difference = "parent";
+        const bool is_memory = (row->details & DETAIL_MEMORY) != 0;
+        if (!*difference && !(same_link(own.child_of, op->child_of) && is_memory == op->is_memory))
+            *difference = "kind";
     }
     ses__snapshot_free(&own);
     return code;

@@ -81,6 +81,7 @@ static int read_visited_details(struct visit_run *run, const struct session_row 
     session->row = *row;
     session->parent = details->parent;
     session->parent_seq = details->parent_seq;
+    session->child_of = details->child_of;
     session->annotations = &details->annotations;
     return code;
 }
@@ -97,7 +98,7 @@ static int visit_whole_session(struct visit_run *run, const ses_key *key, const 
     if (run->surveys) { /* looks for parts of the session that readers of a lower format would leave out */
         if (row->base_seq > 0 && run->format < VISIT_FORMAT_SECOND)
             code = ses__base_visit_artifacts(run->db, row, note_base_artifact, &has, error);
-        if (has || (row->details & DETAIL_ARCHIVED))
+        if (has || (row->details & DETAIL_HIDDEN))
             run->format = VISIT_FORMAT_SECOND;
         return code;
     }

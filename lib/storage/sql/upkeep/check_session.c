@@ -85,6 +85,19 @@ bool ses__check_is_object(struct span json)
            ses__json_finish(&reader);
 }
 
+static void check_child_of(struct check *check, struct checked_session *session, struct query *query)
+{
+    const struct span user = ses__query_text(query, 7);
+    const struct span name = ses__query_text(query, 8);
+
+    if (!user.ptr && !name.ptr)
+        return;
+    session->bits |= DETAIL_CHILD;
+    if (!ses__is_id(user) || !ses__is_id(name))
+        ses__check_found(check, SES_PROBLEM_PARENT, 0,
+                         "the names of the session that it is a child of are not ids");
+}
+
 static int check_details(struct check *check, struct checked_session *session)
 {
     struct query query;
@@ -110,6 +123,7 @@ static int check_details(struct check *check, struct checked_session *session)
                 ses__check_found(check, SES_PROBLEM_DETAIL, 0,
                                  "session_details.archived_us is no time after 1970");
         }
+        check_child_of(check, session, &query);
     }
     return ses__check_settle(check, ses__query_end(&query), SES_PROBLEM_DETAIL);
 }
@@ -155,7 +169,7 @@ static int check_lease_and_draft(struct check *check, int64_t session_id)
 /* ---------------------------------------------------------------------------------------------- sessions */
 
 /* A later version may know more bits, which this one cannot check. */
-enum { KNOWN_DETAILS = DETAIL_PARENT | DETAIL_TITLE | DETAIL_LABELS | DETAIL_ARCHIVED };
+enum { KNOWN_DETAILS = DETAIL_PARENT | DETAIL_TITLE | DETAIL_LABELS | DETAIL_ARCHIVED | DETAIL_CHILD };
 
 /* Where numbers are out of bounds, the rest would only repeat it. */
 static int check_session(struct check *check, struct checked_session *session)
@@ -166,6 +180,8 @@ static int check_session(struct check *check, struct checked_session *session)
     if (code != SES_OK)
         return ses__check_settle(check, code, SES_PROBLEM_NUMBER);
     ses__check_version(check, "the session is", row->version);
+    if ((row->details & DETAIL_CHILD) && (row->details & DETAIL_MEMORY))
+        ses__check_found(check, SES_PROBLEM_DETAIL, 0, "the session is memory, and a child of another");
     check_times(check, session);
     code = check_way(check, session);
     if (code == SES_OK)
@@ -175,7 +191,7 @@ static int check_session(struct check *check, struct checked_session *session)
     if (code == SES_OK && session->bits != (row->details & KNOWN_DETAILS))
         ses__check_found(
             check, SES_PROBLEM_DETAIL, 0,
-            "sessions.details is %lld; other tables have parent (1), title (2), labels (4), archive (8): %lld",
+            "sessions.details is %lld; other tables: parent (1), title (2), labels (4), archive (8), child (16): %lld",
             (long long)row->details, (long long)session->bits);
     if (code == SES_OK)
         code = check_lease_and_draft(check, row->id);
