@@ -150,8 +150,7 @@ static inline void assert_query(const char *path, const char *sql, const char *e
 
 static inline void assert_sound(const char *path)
 {
-    assert_query(path, "PRAGMA integrity_check", "ok\n");
-    assert_query(path, "PRAGMA foreign_key_check", "");
+    assert_query(path, "PRAGMA integrity_check; PRAGMA foreign_key_check", "ok\n");
 }
 
 /* ---------------------------------------------------------------------------------------- folders */

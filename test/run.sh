@@ -53,19 +53,11 @@ one() {
     fi
 }
 
-# Each reason once, however many tests gave it.
-reasons() {
-    for name; do
-        grep '^skipped: ' "$(log_of "$name")" || true
-    done | sort -u
-}
-
-# The tests that passed and failed, as cmocka counts them. A script is one test, and so is what ended without
-# a count.
+# Those that compare times, once more.
 again() {
     for name; do
-        log=$(log_of "$name")
         case " ${TIMED:-} " in *" $name "*) ;; *) continue ;; esac
+        log=$(log_of "$name")
         if grep -q '^run.sh: failed$' "$log" && ! grep -qE 'with exception|Sanitizer|runtime error' "$log"; then
             echo "again   $name, which compares times, alone"
             one "$name" ${RUNNER:+$RUNNER "$build/test/$name"}
@@ -73,30 +65,42 @@ again() {
     done
 }
 
+# Each reason to skip something once, however many tests gave it; and the tests that passed and failed, as
+# cmocka counts them. A script is one test, and so is what ended without a count.
 sum() {
     again "$@"
-    reasons "$@"
-    [ -z "${LEFT:-}" ] || echo "skipped: $(echo "$LEFT" | wc -w) tests that take long, which make test-all runs"
     for name; do
-        awk '
-            match($0, /\[  PASSED  \] [0-9]+ test/) {passed += substr($0, RSTART + 13, RLENGTH - 18); counted = 1}
-            match($0, /\[  FAILED  \] [0-9]+ test/) {failed += substr($0, RSTART + 13, RLENGTH - 18)}
-            /^run.sh: failed$/ {broken = 1}
-            END {
-                if (broken && !failed)
-                    failed = 1
-                else if (!broken && !counted)
-                    passed = 1
-                print passed + 0, failed + 0, broken + 0
-            }' "$(log_of "$name")"
-    done | awk '
-        {passed += $1; failed += $2; broken += $3}
-        END {
+        shift
+        set -- "$@" "$build/test/$name.log"
+    done
+    grep -ah '^skipped: ' "$@" /dev/null | sort -u
+    [ -z "${LEFT:-}" ] || echo "skipped: $(echo "$LEFT" | wc -w) tests that take long, which make test-all runs"
+    awk '
+        function look(path,    state, line, counted, failures, is_broken) {
+            while ((state = (getline line < path)) > 0) {
+                if (match(line, /\[  PASSED  \] [0-9]+ test/)) {
+                    passed += substr(line, RSTART + 13, RLENGTH - 18)
+                    counted = 1
+                } else if (match(line, /\[  FAILED  \] [0-9]+ test/)) {
+                    failures += substr(line, RSTART + 13, RLENGTH - 18)
+                } else if (line == "run.sh: failed") {
+                    is_broken = 1
+                }
+            }
+            close(path)
+            is_broken = is_broken || state < 0
+            broken += is_broken
+            failed += is_broken && !failures ? 1 : failures
+            passed += !is_broken && !counted
+        }
+        BEGIN {
+            for (i = 1; i < ARGC; i++)
+                look(ARGV[i])
             if (broken)
                 print "programs that failed: " broken
             print passed + 0 " passed, " failed + 0 " failed"
             exit (broken > 0)
-        }'
+        }' "$@"
 }
 
 "$mode" "$@"
