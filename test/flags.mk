@@ -6,7 +6,7 @@ CHECK_ALL := headers readme $(if $(filter release,$(FLAVOUR)),artefacts format e
     version abidiff exports names linking amalgamation embed schema cells docs install dist)
 
 # What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
-LONG_TESTS := mysql/galera storage/upgrade_beside program/server_streams postgres/failover postgres/stopped postgres/races postgres/open postgres/machines postgres/hosts \
+LONG_TESTS := mysql/galera storage/upgrade_beside program/server_streams storage/backup_at_once postgres/failover postgres/stopped postgres/races postgres/open postgres/machines postgres/hosts \
     postgres/refused postgres/bouncer postgres/given_up storage/faults_sqlite storage/faults_company postgres/undone mysql/undone storage/faults_disk storage/damage \
     storage/faults_disk_crash storage/derived_damage artifact/transfer storage/secure storage/combo \
     storage/usage_tally storage/redact_crash erase/histories storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \
@@ -56,7 +56,7 @@ VERSION_TESTS := program/recover session/codes $(addprefix storage/,check checkp
 
 # Those whose outcome may depend on encryption. Not: what is about files in plain text, and what puts a VFS
 # before that of the cipher, which is refused.
-ENCRYPTED_TESTS := program/seslite_key $(addprefix storage/,key key_backup key_damage key_journal key_traces artifact_kills backup_at_once checkpoint \
+ENCRYPTED_TESTS := program/seslite_key $(addprefix storage/,key key_backup key_damage key_journal key_traces artifact_kills backup_at_once backup_killed checkpoint \
     history_kills interrupt lines_kills maintain marks open open_journal open_life open_permissions processes \
     processes_fork readers search_index threads upgrade views) $(addprefix session/,append append_batch cursor fork lines list prune state)
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "support.h"
+#include "open.h"
 
 static const ses_key key = {"app", "user", "one"};
 
@@ -39,7 +39,7 @@ int __wrap_sqlite3_step(sqlite3_stmt *statement)
     return __real_sqlite3_step(statement);
 }
 
-enum kind { GET, REFRESH, OPEN_CURSOR, READ_STATE, APPEND };
+enum kind { GET, REFRESH, OPEN_CURSOR, READ_STATE, APPEND, DELETE_SECURELY };
 
 /* A call in a thread of its own. */
 struct call {
@@ -79,6 +79,11 @@ static void make_call(struct call *call)
     case APPEND:
         call->code = ses_append_by_key(call->store, &key, "{}", SES_NUL, NULL, NULL, &call->error);
         break;
+    case DELETE_SECURELY: {
+        const ses_delete_options secure = {.size = sizeof secure, .flags = SES_SECURE};
+        call->code = ses_delete(call->store, &key, &secure, NULL, &call->error);
+        break;
+    }
     }
     call->has_output = session || cursor || json;
     ses_session_close(session);
@@ -236,6 +241,32 @@ READERS_WAITING_TEST(a_long_read_holds_nobody_up)
     assert_false(atomic_load(&reader.done));
     release(&reader);
     assert_int_equal(reader.code, SES_OK);
+}
+
+/* A secure deletion waits for a reader of another process, which keeps the log from being emptied. */
+READERS_WAITING_TEST(writers_do_not_wait_for_the_reader_of_a_secure_deletion)
+{
+    static const ses_key other = {"app", "user", "other"};
+    struct call deletion = {.kind = DELETE_SECURELY};
+
+    fixture->options.busy_timeout_ms = 60000;
+    fixture_reopen(fixture);
+    must_create(fixture->store, &other, NULL);
+    must_create(fixture->store, &key, NULL);
+    sqlite3 *reader = raw_open(fixture->path);
+    raw_run(reader, "BEGIN; SELECT count(*) FROM events");
+    deletion.store = fixture->store;
+    start_call(&deletion);
+    support_pause_us(100000);
+    int64_t start = support_steady_us();
+    for (int i = 0; i < 10; i++)
+        must_append_by_key(fixture->store, &other, "{}");
+    assert_in_range(support_steady_us() - start, 0, 30000000); /* half of what it waits for the reader */
+    assert_false(atomic_load(&deletion.done));
+    raw_run(reader, "COMMIT");
+    join_call(&deletion);
+    assert_int_equal(deletion.code, SES_OK);
+    assert_int_equal(sqlite3_close(reader), SQLITE_OK);
 }
 
 /* All connections are in use. A call that needs one waits for the whole timeout, or until one is given

@@ -369,42 +369,4 @@ MEMORY_TEST(a_store_in_memory_has_no_files)
     assert_int_equal(deleted, 1);
 }
 
-/* Writers go on while a deletion waits for a reader. */
-struct deleting {
-    ses_store *store;
-    int code;
-};
-
-static void *delete_securely(void *context)
-{
-    struct deleting *deleting = context;
-    deleting->code = ses_delete(deleting->store, &key, &secure, NULL, NULL);
-    return NULL;
-}
-
-TEST(writers_do_not_wait_for_the_reader)
-{
-    static const ses_key plain = {"app", "user", "plain"};
-    struct deleting deleting = {.code = -1};
-    pthread_t thread;
-
-    fixture->options.busy_timeout_ms = 60000;
-    reopen_with(fixture, SES_JOURNAL_WAL);
-    must_create(fixture->store, &plain, NULL);
-    must_create(fixture->store, &key, NULL);
-    sqlite3 *reader = raw_open(fixture->path);
-    raw_run(reader, "BEGIN; SELECT count(*) FROM events");
-    deleting.store = fixture->store;
-    assert_int_equal(pthread_create(&thread, NULL, delete_securely, &deleting), 0);
-    support_pause_us(100000);
-    int64_t start = support_steady_us();
-    for (int i = 0; i < 10; i++)
-        must_append_by_key(fixture->store, &plain, "{}");
-    assert_in_range(support_steady_us() - start, 0, 30000000); /* half of what it waits for the reader */
-    raw_run(reader, "COMMIT");
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(deleting.code, SES_OK);
-    assert_int_equal(sqlite3_close(reader), SQLITE_OK);
-}
-
 TEST_GROUP(group_setup, NULL)
