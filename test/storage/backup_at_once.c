@@ -1,18 +1,18 @@
-/*
- * Backups while threads and processes write: a copy is the store as of one moment.
- */
+/* Backups while threads and processes write: a copy is the store as of one moment. */
 #include "check.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 
-/* A store in memory would grow without end. With the thread sanitizer, a backup takes longer. */
+/* A store in memory would grow without end. With a sanitizer, a backup and its check take longer. */
 enum {
     THREADS = 4,
     PROCESSES = 2,
     BACKUPS = 6,
-    MOST_EVENTS = UNDER_TSAN ? 500 : 2000,
-    PAUSE_US = UNDER_TSAN ? 10000 : 500
+    MOST_EVENTS = UNDER_TSAN || UNDER_ASAN ? 500 : 2000,
+    PAUSE_US = UNDER_TSAN   ? 10000
+               : UNDER_ASAN ? 5000
+                            : 500
 };
 
 struct writers {
@@ -65,8 +65,10 @@ static int run_writer(void *context)
     ses_error error;
     int code = ses_open(writers->path, NULL, &store, &error);
 
-    for (int i = 1; code >= 0; i++)
+    for (int i = 1; code >= 0; i++) {
         code = write_some(store, 100 + (int)getpid() % 1000, i);
+        support_pause_us(PAUSE_US);
+    }
     return 1;
 }
 
