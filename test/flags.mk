@@ -18,7 +18,7 @@ LONG_TESTS := mysql/galera storage/upgrade_beside program/server_streams storage
     storage/open_life storage/group_commit_outcome storage/processes_fair program/sqlite3 agent/tracked_model install dist \
     amalgamation session/lease_waiting storage/lease_processes session/lines session/load storage/lines_kills \
     session/follow_wait storage/follow_watch storage/follow_at_once session/list_filter_model \
-    storage/check_tampering storage/backup_at_once storage/backup storage/check program/seslite_habits \
+    storage/check_tampering storage/backup_killed storage/backup storage/check program/seslite_habits \
     program/seslite_terminal program/seslite_write program/seslite_read program/seslite_pages \
     program/seslite_import program/seslite_import_bad program/seslite_import_large \
     program/seslite_create program/seslite_append \
@@ -28,7 +28,9 @@ LONG_TESTS := mysql/galera storage/upgrade_beside program/server_streams storage
 
 # What takes longest: left out by `make test`, and run by `make test-all`. No test of an acknowledged event, an upgrade
 # or an error code is among these. README.md has their seconds.
-LONGEST_TESTS := search/index json/writer cjson/cjson dist install amalgamation
+LONGEST_TESTS := search/index json/writer cjson/cjson session/list_filter_model storage/damage storage/derived_damage \
+    storage/check_tampering storage/combo program/seslite_html_browser program/seslite_import_large dist install \
+    amalgamation abidiff docs format
 
 # They run the example server, and ask it with libcurl.
 SERVER_TESTS := $(wildcard test/program/server*.c)
@@ -62,7 +64,7 @@ ENCRYPTED_TESTS := program/seslite_key $(addprefix storage/,key key_backup key_d
 
 # Those whose outcome may depend on the processor.
 MACHINE_TESTS := json/accepted json/reader json/writer json/object $(addprefix model/,event live rewind scope snapshot state timestamp) \
-    base $(addprefix storage/,event_forms event_ids features marks open_schema search_index usage_tally) \
+    base $(addprefix storage/,event_forms event_ids features marks open_schema search_index) \
     session/list_token artifact/append
 # ------------------------------------------------------------------------------------------------ single tests
 

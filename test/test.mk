@@ -52,7 +52,6 @@ ifneq ($(if $(WANTED),,$(filter test check,$(GOAL))),)
 LEFT         := $(filter $(CALLED),$(LONGEST_TESTS))
 export SESLITE_FAULTS_APART ?= 6
 export SESLITE_DAMAGE_FILES ?= 25
-export SESLITE_DAMAGE_LIMITED ?= 10
 endif
 CALLED       := $(filter-out $(LEFT),$(CALLED))
 CHECKS       := $(filter $(CALLED),$(CHECK_ALL))
