@@ -2,7 +2,7 @@
 # Runs the tests of the services for google-adk with each minor version of it, from the oldest that
 # pyproject.toml names to the newest, each as the registry resolves it today, in an environment of its own
 # with the wheel that `make wheels` has built:
-#     sh tools/python/adk_versions.sh BUILD-FOLDER    (PYTHON=python3; ADK_VERSIONS="1.39.1 2.13.0": only these)
+#     sh tools/python/adk_versions.sh BUILD-FOLDER    (PYTHON=python3; ADK_VERSIONS="oldest 2.13.0": only these)
 # It prints a line for each, and fails if a test does. Environments are kept below BUILD-FOLDER/python/adk.
 set -eu
 build=$1/python
@@ -25,6 +25,7 @@ versions=${ADK_VERSIONS:-$("$python" -m pip index versions google-adk 2>/dev/nul
 
 failed=0
 for version in $versions; do
+    [ "$version" != oldest ] || version=$oldest
     folder=$build/adk/$version
     mkdir -p "$folder"
     [ -x "$folder/venv/bin/python" ] || "$python" -m venv "$folder/venv"

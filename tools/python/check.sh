@@ -60,12 +60,5 @@ fi
 # shellcheck disable=SC2086 # words are meant to be split
 "$build/venv/bin/python" -m pytest -q -p no:cacheprovider tools/python/tests ${PYTEST_ARGS:-}
 
-# The services with the oldest google-adk that pyproject.toml names, and the other packages as they are.
-oldest=$(sed -n 's/^adk = \["google-adk>=\(.*\)"\]$/\1/p' tools/python/pyproject.toml)
-pip install --no-compile --no-deps --upgrade --target "$build/adk-oldest" "google-adk==$oldest"
-PYTHONPATH=$build/adk-oldest "$build/venv/bin/python" -m pytest -q -p no:cacheprovider -k "not sigterm" \
-    tools/python/tests/adk/test_services.py tools/python/tests/adk/test_ours.py tools/python/tests/adk/test_artifact_services.py \
-    tools/python/tests/adk/test_memory.py
-
 # The benchmark runs, without its many writers; whether its figures are good enough (2) means nothing here.
 "$build/venv/bin/python" tools/python/bench.py --rounds 1 --seconds 0 --steps 10 >"$build/bench.log" || [ $? -eq 2 ]
