@@ -5,7 +5,6 @@
 #include "artifact/attached.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "json/edits.h"
 #include "json/writer.h"
 
 /* The last of several of one name is the one that counts. */

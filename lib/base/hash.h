@@ -1,7 +1,7 @@
 /*
  * Hashes. FNV-1a (datatracker.ietf.org/doc/html/draft-eastlake-fnv) is computed piece by piece: start with
  * the basis, and continue each piece from the last result. It is not keyed. SipHash is keyed, so nobody can
- * choose texts that collide.
+ * choose texts that collide. CRC-32 finds damage.
  */
 #ifndef SESLITE_BASE_HASH_H
 #define SESLITE_BASE_HASH_H
@@ -42,5 +42,16 @@ struct hash_seed {
     uint64_t words[2];
 };
 SESLITE_PRIVATE uint64_t ses__hash_keyed(const struct hash_seed *seed, struct span text);
+
+/* ---- CRC-32 as zlib and most others compute it (polynomial 0xEDB88320, reflected) */
+
+struct crc32_tables {
+    uint32_t of[8][256];
+};
+
+SESLITE_PRIVATE void ses__crc32_prepare(struct crc32_tables *tables);
+/* Continues the sum `crc`, which is 0 at the beginning. */
+SESLITE_PRIVATE uint32_t ses__crc32(const struct crc32_tables *tables, uint32_t crc, const char *text,
+                                    size_t len);
 
 #endif

@@ -3,11 +3,160 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "json/scalar.h"
+#include "base/utf8.h"
 
 static const char *const TOO_DEEP = "nested more than 1000 levels deep";
 static const char *const OBJECT_GOES_ON = "expected , or } in an object";
 static const char *const ARRAY_GOES_ON = "expected , or ] in an array";
+
+/* Keeps the first fault. Returns false. */
+static bool refuse(struct json_reader *reader, const char *at, const char *wrong)
+{
+    if (!reader->wrong) {
+        reader->wrong = wrong;
+        reader->wrong_at = at;
+    }
+    return false;
+}
+
+/* ----------------------------------------------------------------------------- strings, numbers and words */
+
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define FIRST_MARKED(high_bits) ((size_t)__builtin_ctzll(high_bits) / 8)
+#else
+#define FIRST_MARKED(high_bits) 0 /* fewer may be marked */
+#endif
+
+/* Returns how many of the next eight bytes, from the first, are ordinary ASCII characters, neither quotes nor
+ * backslashes. */
+static ALWAYS_INLINE size_t plain_bytes(const char *p)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t high = ones * 0x80;
+    uint64_t bytes;
+    memcpy(&bytes, p, sizeof bytes);
+    uint64_t quote = bytes ^ ones * '"';
+    uint64_t backslash = bytes ^ ones * '\\';
+    uint64_t special = bytes | (bytes - ones * 0x20) | (quote - ones) | (backslash - ones);
+    special &= high; /* right up to the first; a borrow from it may mark others */
+    return special == 0 ? 8 : FIRST_MARKED(special);
+}
+
+/* Returns the length of the escape that begins with the backslash at `p`, or 0. */
+static size_t escape_length(const char *p, const char *end)
+{
+    if (end - p >= 2 && p[1] != '\0' && strchr("\"\\/bfnrt", p[1]))
+        return 2;
+    return end - p >= 6 && p[1] == 'u' && ses__json_hex4(p + 2) >= 0 ? 6 : 0;
+}
+
+bool ses__json_read_string(struct json_reader *reader, struct json_string *string)
+{
+    const char *p = reader->at + 1; /* after the quote that the caller saw */
+    const char *end = reader->end;
+
+    string->raw.ptr = p;
+    string->escaped = false;
+    for (;;) {
+        size_t plain = 8;
+        while (plain == 8 && end - p >= 8) {
+            plain = plain_bytes(p);
+            p += plain;
+        }
+        if (p >= end)
+            return refuse(reader, end, "unterminated string");
+        unsigned char byte = (unsigned char)*p;
+        if (byte == '"')
+            break;
+        size_t step = 1;
+        if (byte == '\\') {
+            step = escape_length(p, end);
+            string->escaped = true;
+            if (step == 0)
+                return refuse(reader, p, "invalid escape in a string");
+        } else if (byte < 0x20) {
+            return refuse(reader, p, "unescaped control character in a string");
+        } else if (byte >= 0x80) {
+            step = ses__utf8_character(p, end);
+            if (step == 0)
+                return refuse(reader, p, "invalid UTF-8");
+        }
+        p += step;
+    }
+    string->raw.len = (size_t)(p - string->raw.ptr);
+    reader->at = p + 1;
+    return true;
+}
+
+static const char *skip_digits(const char *p, const char *end)
+{
+    while (p < end && *p >= '0' && *p <= '9')
+        p++;
+    return p;
+}
+
+static bool skip_number(struct json_reader *reader)
+{
+    const char *end = reader->end;
+    const char *p = reader->at;
+    const char *digits;
+
+    if (*p == '-')
+        p++;
+    digits = p;
+    p = skip_digits(p, end);
+    if (p == digits)
+        return refuse(reader, p, "a number without digits");
+    if (*digits == '0' && p - digits > 1)
+        return refuse(reader, digits, "a number with a leading zero");
+    if (p < end && *p == '.') {
+        digits = p + 1;
+        p = skip_digits(digits, end);
+        if (p == digits)
+            return refuse(reader, p, "a number without digits after its decimal point");
+    }
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        digits = p + 1;
+        if (digits < end && (*digits == '+' || *digits == '-'))
+            digits++;
+        p = skip_digits(digits, end);
+        if (p == digits)
+            return refuse(reader, p, "a number without digits in its exponent");
+    }
+    reader->at = p;
+    return true;
+}
+
+static bool skip_word(struct json_reader *reader, const char *word)
+{
+    size_t len = strlen(word);
+    if ((size_t)(reader->end - reader->at) < len || memcmp(reader->at, word, len) != 0)
+        return refuse(reader, reader->at, "a word that is not true, false or null");
+    reader->at += len;
+    return true;
+}
+
+static bool skip_scalar(struct json_reader *reader, enum json_type type)
+{
+    struct json_string string;
+
+    switch (type) {
+    case JSON_STRING:
+        return ses__json_read_string(reader, &string);
+    case JSON_NUMBER:
+        return skip_number(reader);
+    case JSON_BOOL:
+        return skip_word(reader, *reader->at == 't' ? "true" : "false");
+    case JSON_NULL:
+        return skip_word(reader, "null");
+    default:
+        return refuse(reader, reader->at,
+                      reader->at < reader->end ? "expected a JSON value"
+                                               : "the text ends where a value is expected");
+    }
+}
+
+/* --------------------------------------------------------------------------------------------- the reader */
 
 static ALWAYS_INLINE void skip_space(struct json_reader *reader)
 {
@@ -87,12 +236,12 @@ static bool skip_key(struct json_reader *reader, struct json_string *key)
 {
     skip_space(reader);
     if (reader->at >= reader->end || *reader->at != '"')
-        return ses__json_refuse(reader, reader->at, "expected a quoted key");
+        return refuse(reader, reader->at, "expected a quoted key");
     if (!ses__json_read_string(reader, key))
         return false;
     skip_space(reader);
     if (reader->at >= reader->end || *reader->at != ':')
-        return ses__json_refuse(reader, reader->at, "expected a colon after a key");
+        return refuse(reader, reader->at, "expected a colon after a key");
     reader->at++;
     return true;
 }
@@ -112,7 +261,7 @@ static bool skip_to_next(struct json_reader *reader, struct nesting *nesting)
             return !object || skip_key(reader, &key);
         }
         if (byte != (object ? '}' : ']'))
-            return ses__json_refuse(reader, reader->at, object ? OBJECT_GOES_ON : ARRAY_GOES_ON);
+            return refuse(reader, reader->at, object ? OBJECT_GOES_ON : ARRAY_GOES_ON);
         reader->at++;
         nesting->depth--;
     }
@@ -125,7 +274,7 @@ static bool skip_into(struct json_reader *reader, struct nesting *nesting, bool 
     struct json_string key;
 
     if (reader->depth + nesting->depth >= reader->max_depth)
-        return ses__json_refuse(reader, reader->at, TOO_DEEP);
+        return refuse(reader, reader->at, TOO_DEEP);
     reader->at++;
     skip_space(reader);
     if (reader->at < reader->end && *reader->at == (object ? '}' : ']')) {
@@ -180,7 +329,7 @@ static bool pass(struct json_reader *reader)
             return true;
         }
     }
-    return ses__json_refuse(reader, reader->end, "the text ends within a value");
+    return refuse(reader, reader->end, "the text ends within a value");
 }
 
 bool ses__json_skip(struct json_reader *reader, struct span *value)
@@ -201,7 +350,7 @@ bool ses__json_skip(struct json_reader *reader, struct span *value)
         if (type == JSON_OBJECT || type == JSON_ARRAY)
             due = skip_into(reader, &nesting, type == JSON_OBJECT);
         else
-            due = !ses__json_skip_scalar(reader, type);
+            due = !skip_scalar(reader, type);
         if (!due && !reader->wrong)
             due = skip_to_next(reader, &nesting);
         if (reader->wrong)
@@ -217,7 +366,7 @@ bool ses__json_skip(struct json_reader *reader, struct span *value)
 bool ses__json_enter(struct json_reader *reader)
 {
     if (reader->depth >= reader->max_depth)
-        return ses__json_refuse(reader, reader->at, TOO_DEEP);
+        return refuse(reader, reader->at, TOO_DEEP);
     reader->at++;
     reader->depth++;
     reader->fresh = true;
@@ -239,7 +388,7 @@ static bool another(struct json_reader *reader, char closing, const char *due)
     }
     if (!fresh) {
         if (byte != ',')
-            return ses__json_refuse(reader, reader->at, due);
+            return refuse(reader, reader->at, due);
         reader->at++;
     }
     return true;
@@ -258,8 +407,7 @@ bool ses__json_element(struct json_reader *reader)
 bool ses__json_finish(struct json_reader *reader)
 {
     skip_space(reader);
-    return reader->at == reader->end ||
-           ses__json_refuse(reader, reader->at, "unexpected text after the JSON value");
+    return reader->at == reader->end || refuse(reader, reader->at, "unexpected text after the JSON value");
 }
 
 int ses__json_error(const struct json_reader *reader, ses_error *error)

@@ -2,7 +2,7 @@
 #ifndef SESLITE_SEARCH_SEARCH_H
 #define SESLITE_SEARCH_SEARCH_H
 
-#include "model/words/terms.h"
+#include "model/words/words.h"
 #include "seslite_search.h"
 #include "session/store.h"
 

@@ -1,7 +1,7 @@
 /* Objects with known fields, and edits of a text that is kept otherwise. */
 #include "json/object.h"
 
-#include "json/edits.h"
+#include "json/writer.h"
 #include "random.h"
 
 struct thing {

@@ -4,7 +4,7 @@
 
 #include "base/common.h"
 #include "base/memory.h"
-#include "json/edits.h"
+#include "json/writer.h"
 #include "json/reader.h"
 #include "model/state/scope.h"
 

@@ -61,7 +61,7 @@ static inline int64_t ses__usage_quarter(int64_t time_us)
     return time_us / quarter_us - (time_us % quarter_us < 0);
 }
 
-/* ---- tally.c: the calls of one session, by quarter of an hour and model */
+/* ---- the calls of one session, by quarter of an hour and model */
 
 struct usage_part {
     struct table_entry entry;

@@ -11,7 +11,7 @@
 #define SESLITE_MODEL_WORDS_INDEX_TEXT_H
 
 #include "base/hash.h"
-#include "model/words/terms.h"
+#include "model/words/words.h"
 
 /* How an engine writes what it looks for. */
 struct words_syntax {

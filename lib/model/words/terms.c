@@ -1,4 +1,3 @@
-#include "model/words/terms.h"
 
 #include "base/error.h"
 #include "model/words/words.h"

@@ -1,7 +1,7 @@
 /* Writes a store as JSON lines, in the format that README.md in this folder describes. */
 #include <string.h>
 
-#include "base/crc32.h"
+#include "base/hash.h"
 #include "base/error.h"
 #include "base/sha256/sha256.h"
 #include "base/utf8.h"

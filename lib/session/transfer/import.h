@@ -2,7 +2,7 @@
 #ifndef SESLITE_SESSION_TRANSFER_IMPORT_H
 #define SESLITE_SESSION_TRANSFER_IMPORT_H
 
-#include "base/crc32.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/sha256/sha256.h"
 #include "model/state/delta.h"

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "storage/mysql/parts.h"
 #include "storage/server/operations.h"
-#include "storage/sql/features.h"
+#include "storage/sql/query.h"
 #include "storage/sql/rows/words.h"
 
 /* ------------------------------------------------------------------------------------ ending, telling */

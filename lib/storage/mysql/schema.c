@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "storage/mysql/parts.h"
-#include "storage/sql/features.h"
+#include "storage/sql/query.h"
 
 enum { NO_SCHEMA = 0, FOREIGN_SCHEMA = -1 };
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "storage/postgres/parts.h"
-#include "storage/sql/features.h"
+#include "storage/sql/query.h"
 
 /* The lock for migrations: "seslite" in ASCII. */
 #define LOCK_SQL "SELECT pg_catalog.pg_advisory_xact_lock(32492102341850213)"

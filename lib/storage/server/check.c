@@ -3,7 +3,7 @@
 
 #include "storage/server/operations.h"
 #include "storage/server/remote.h"
-#include "storage/sql/features.h"
+#include "storage/sql/query.h"
 
 /* Reports what a statement finds, up to a limit. The transaction keeps a failure. */
 static void report_all(struct check *check, const struct statement *statement, int kind)

@@ -188,11 +188,6 @@ SESLITE_PRIVATE int ses__sweep(struct sqlite *storage, const struct limits *limi
 /* Sets the journal that the options or the file ask for, and notes its mode and the reason in the storage. */
 SESLITE_PRIVATE int ses__journal_set(struct sqlite *storage, ses_error *error);
 
-/* ---- open_failure.c */
-
-/* After a failure to open: puts the reason into the message if it can be seen. Returns the code, or FULL. */
-SESLITE_PRIVATE int ses__open_explain(const struct sqlite *storage, int code, ses_error *error);
-
 /* ---- js_lock.c */
 
 /* BUSY: a process of Node has the file open, as the lock of that package says. */

@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "storage/sql/derived/derived.h"
 
 int ses__feature_find(struct db *db, const char *name, bool *is_there, ses_error *error)
@@ -82,4 +83,175 @@ void ses__deriving_free(struct deriving *work)
 {
     ses__buffer_free(&work->text);
     ses__buffer_free(&work->words);
+}
+
+/* ----------------------------------------------------- the tables of features, and whether they are there */
+
+static bool begins_with(struct span text, const char *beginning, size_t len)
+{
+    return text.ptr && text.len >= len && memcmp(text.ptr, beginning, len) == 0;
+}
+
+/* SQLite keeps the SQL without the semicolon. When a table is altered, it edits the columns, so up to the
+ * first comma the SQL stays as it was. A server keeps none. */
+int ses__table_look(struct db *db, const char *name, const char *made, enum derived_table *table,
+                    ses_error *error)
+{
+    const size_t len = strcspn(made, ";");
+    struct query query;
+
+    ses__query_open(&query, db, STATEMENT_TABLE_SQL, error, VALUES(STRING(name)));
+    *table = TABLE_MISSING;
+    if (ses__query_row(&query)) {
+        const struct span sql = ses__query_text(&query, 0);
+        if (ses__query_type(&query, 0) == SQL_NULL)
+            *table = db->traits->keeps_table_sql ? TABLE_FOREIGN : TABLE_SOUND;
+        else if (sql.len == len && begins_with(sql, made, len))
+            *table = TABLE_SOUND;
+        else
+            *table = begins_with(sql, made, strcspn(made, ",") + 1) ? TABLE_CHANGED : TABLE_FOREIGN;
+    }
+    return ses__query_end(&query);
+}
+
+int ses__table_refuse(const struct db *db, const char *name, ses_error *error)
+{
+    return ses__error_set(error, SES_EXISTS,
+                          "%s: a table %s that is not the store's own is in the way: rename it", db->name,
+                          name);
+}
+
+int ses__table_unlink(struct db *db, const char *name, ses_error *error)
+{
+    return db->engine->unlink_table
+               ? db->engine->unlink_table(db, name, error)
+               : ses__error_set(error, SES_CORRUPT, "%s: the table %s cannot be dropped", db->name, name);
+}
+
+/* ------------------------------------------------------------------------------------------- used tokens */
+
+int ses__usage_look(struct db *db, enum derived_table *table, ses_error *error)
+{
+    const char *const name = STATEMENT_USAGE_MAKE->name;
+    return ses__table_look(db, "usage_sums", name + strlen(name) + 1, table, error);
+}
+
+static int find_usage(struct db *db, bool *is_named, enum derived_table *table, ses_error *error)
+{
+    const int code = ses__feature_find(db, USAGE_FEATURE, is_named, error);
+
+    *table = TABLE_MISSING;
+    return code == SES_OK && *is_named ? ses__usage_look(db, table, error) : code;
+}
+
+int ses__usage_find(struct db *db, bool *is_there, ses_error *error)
+{
+    enum derived_table table;
+    const int code = find_usage(db, is_there, &table, error);
+
+    *is_there = *is_there && table == TABLE_SOUND;
+    return code;
+}
+
+int ses__usage_find_wish(struct db *db, bool *is_there, bool *is_wanted, ses_error *error)
+{
+    enum derived_table table;
+    const int code = find_usage(db, is_wanted, &table, error);
+
+    *is_there = *is_wanted && table == TABLE_SOUND;
+    *is_wanted = *is_there || (*is_wanted && table == TABLE_MISSING);
+    return code;
+}
+
+/* The rows go with that of `derived`, but other programs may delete that without foreign keys. */
+int ses__usage_leave(struct db *db, int64_t session_id, ses_error *error)
+{
+    bool is_there = false;
+    int code = db->traits->enforces_keys ? SES_OK : ses__usage_find(db, &is_there, error);
+
+    if (code == SES_OK && is_there)
+        code = ses__query_do(db, STATEMENT_USAGE_FORGET, error, VALUES(INT(session_id)));
+    if (code == SES_OK)
+        code = ses__derived_leave(db, USAGE_FEATURE, session_id, error);
+    return ses__blame(db, BLAME_USAGE, code);
+}
+
+static int drop_usage_table(struct db *db, const char *name, const struct statement *drop, bool keeps_pages,
+                            ses_error *error)
+{
+    return keeps_pages ? ses__table_unlink(db, name, error)
+                       : ses__blame(db, BLAME_PAGES, ses__query_do(db, drop, error, NULL));
+}
+
+int ses__usage_drop_old(struct db *db, bool keeps_pages, ses_error *error)
+{
+    static const char beginning[] = "CREATE TABLE usage_counts (\n    session_id INTEGER NOT NULL,";
+    enum derived_table table = TABLE_MISSING;
+    int code = SES_OK;
+
+    if (db->traits->keeps_table_sql) /* on a server, the upgrade has dropped it */
+        code = ses__table_look(db, "usage_counts", beginning, &table, error);
+    if (code != SES_OK || table != TABLE_CHANGED)
+        return code;
+    code = drop_usage_table(db, "usage_counts", STATEMENT_USAGE_COUNTS_DROP, keeps_pages, error);
+    return code == SES_OK ? ses__feature_leave(db, "usage", error) : code;
+}
+
+/* The rows of the table refer to `derived`, and must go first. */
+int ses__usage_drop(struct db *db, bool keeps_pages, ses_error *error)
+{
+    enum derived_table table = TABLE_MISSING;
+    int code = ses__usage_drop_old(db, keeps_pages, error);
+
+    if (code == SES_OK)
+        code = ses__usage_look(db, &table, error);
+    if (code == SES_OK && (table == TABLE_SOUND || table == TABLE_CHANGED))
+        code = drop_usage_table(db, "usage_sums", STATEMENT_USAGE_DROP, keeps_pages, error);
+    return code == SES_OK ? ses__feature_leave(db, USAGE_FEATURE, error) : code;
+}
+
+/* ------------------------------------------------------------------------------- filters of invocations */
+
+int ses__filters_look(struct db *db, enum derived_table *table, ses_error *error)
+{
+    const char *const name = STATEMENT_FILTERS_MAKE->name;
+    return ses__table_look(db, "invocation_filters", name + strlen(name) + 1, table, error);
+}
+
+int ses__filters_table_find(struct db *db, bool *is_there, ses_error *error)
+{
+    enum derived_table table = TABLE_MISSING;
+    int code = SES_OK;
+
+    *is_there = false;
+    if (db->traits->has_filters)
+        code = ses__feature_find(db, FILTERS_FEATURE, is_there, error);
+    if (code == SES_OK && *is_there)
+        code = ses__filters_look(db, &table, error);
+    *is_there = *is_there && table == TABLE_SOUND;
+    return code;
+}
+
+int ses__filters_drop(struct db *db, bool keeps_pages, ses_error *error)
+{
+    enum derived_table table = TABLE_MISSING;
+    int code = db->traits->has_filters ? ses__filters_look(db, &table, error) : SES_OK;
+
+    if (code == SES_OK && (table == TABLE_SOUND || table == TABLE_CHANGED))
+        code = keeps_pages
+                   ? ses__table_unlink(db, "invocation_filters", error)
+                   : ses__blame(db, BLAME_PAGES, ses__query_do(db, STATEMENT_FILTERS_DROP, error, NULL));
+    return code == SES_OK && db->traits->has_filters ? ses__feature_leave(db, FILTERS_FEATURE, error) : code;
+}
+
+/* Their rows would go with the session's, but other programs may delete that without foreign keys; and their
+ * damage must not keep it from being removed, even if they are void. */
+int ses__filters_leave(struct db *db, int64_t session_id, ses_error *error)
+{
+    enum derived_table table = TABLE_MISSING;
+    int code = db->traits->has_filters ? ses__filters_look(db, &table, error) : SES_OK;
+
+    if (code == SES_OK && table == TABLE_SOUND)
+        code = ses__query_do(db, STATEMENT_FILTERS_FORGET, error, VALUES(INT(session_id), INT(INT64_MAX)));
+    return ses__blame(db, BLAME_FILTERS, code);
 }

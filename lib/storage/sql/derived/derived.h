@@ -48,7 +48,7 @@ SESLITE_PRIVATE int ses__feature_enter(struct db *db, const char *name, enum fea
 /* With how far it has come in all sessions. */
 SESLITE_PRIVATE int ses__feature_leave(struct db *db, const char *name, ses_error *error);
 
-/* ---- table.c: the tables of features */
+/* ---- the tables of features */
 
 enum derived_table {
     TABLE_MISSING,

@@ -81,7 +81,7 @@ SESLITE_PRIVATE const struct delta_op *ses__delta_last(const struct delta *delta
 SESLITE_PRIVATE int ses__check_read_initial(struct check *check, int64_t session_id, struct arena *arena,
                                             struct span *initial, struct delta *delta, bool *ok);
 
-/* ---- check_filters.c: the filters of invocations must not exclude an event */
+/* ---- check_derived.c: the filters of invocations must not exclude an event */
 
 struct check_filters {
     bool are_there;
@@ -96,7 +96,7 @@ SESLITE_PRIVATE int ses__check_filters_begin(struct check *check, struct check_f
 SESLITE_PRIVATE int ses__check_filters_event(struct check *check, struct check_filters *own,
                                              const struct session_row *row, const struct event_row *event);
 
-/* ---- check_settled.c: up to there no call may be pending */
+/* ---- check_derived.c: up to there no call may be pending */
 
 struct check_settled {
     int64_t seq; /* 0: none is known, or it was checked */

@@ -1,4 +1,3 @@
-#include "storage/sqlite/connection/registry.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * cannot change the result of a statement of the library: tables, views and triggers (the library runs
  * neither of the two), and indexes on plain columns. A changed table or index of the store is refused, and so
  * is an addition to one that computes or forbids values. Tables of features are looked at where they are used
- * (storage/sql/derived/table.c).
+ * (storage/sql/derived/derived.c).
  *
  * The schema cannot be read from the scripts: ALTER TABLE edits the SQL of a table that an earlier script
  * created, and of the indexes and triggers that name a renamed column. So sql/sqlite/schema.sql has what

@@ -1,6 +1,6 @@
 /* Transactions on one connection. */
 #include "base/error.h"
-#include "storage/sql/features.h"
+#include "storage/sql/query.h"
 #include "storage/sqlite/connection/connection.h"
 
 /* This number differs from the last one if a connection has committed. */
