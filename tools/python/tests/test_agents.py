@@ -259,7 +259,7 @@ def test_processes_share_a_session(path):
     for process in processes:
         process.start()
     for process in processes:
-        process.join(60)
+        process.join(180)
     assert [process.exitcode for process in processes] == [0, 0, 0]
     assert len(asyncio.run(SesliteSession("s", path).get_items())) == 3 * 15
 

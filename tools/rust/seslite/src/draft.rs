@@ -44,8 +44,7 @@ impl Store {
     /// Removes the draft of a session. False: it had none.
     pub fn clear_draft(&self, key: Key<'_>, lease: Option<i64>) -> Result<bool> {
         let (key, options) = (key.to_c()?, draft_options(&self.limits, lease));
-        let code =
-            call(|error| unsafe { sys::ses_draft_clear(self.raw(), &key.raw(), &options, error) })?;
+        let code = call(|error| unsafe { sys::ses_draft_clear(self.raw(), &key.raw(), &options, error) })?;
         Ok(code != sys::SES_UNCHANGED)
     }
 }
