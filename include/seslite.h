@@ -584,6 +584,9 @@ typedef struct ses_create_options {
     size_t label_count;
     int64_t timeout_ms; /* as in ses_call_options */
     ses_cancel *cancel; /* as in ses_call_options */
+    /* The session that the new one is a child of, in the same app (its `app` may be NULL); NULL: it is a
+     * conversation. NOTFOUND: it does not exist. Not used by ses_get_or_create if the session exists. */
+    const ses_key *child_of;
 } ses_create_options;
 
 typedef struct ses_get_options {
@@ -605,7 +608,7 @@ typedef struct ses_get_options {
  * not; call ses_get_or_create with the same id to make sure that it does. An id that the store made is then
  * lost, so pass an id where an unknown session would matter.
  *
- * Codes: those of a write, INVALID, JSON, LIMIT, EXISTS.
+ * Codes: those of a write, INVALID, JSON, LIMIT, EXISTS, NOTFOUND (`child_of`).
  */
 SES_API int ses_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
                        const ses_create_options *options, ses_session **session, ses_error *error);

@@ -7,6 +7,22 @@
 /* One of the two operations of storage, so that a program that only creates does not link how to get. */
 typedef int create_way(struct storage *storage, struct create_op *op, ses_error *error);
 
+/* Completes the key of the session that the new one is a child of. */
+static int take_child_of(const ses_key *key, ses_key *child_of, ses_error *error)
+{
+    int code = SES_OK;
+
+    if (!child_of->app)
+        child_of->app = key->app;
+    if (strcmp(child_of->app, key->app) != 0)
+        code = ses__error_set(error, SES_INVALID, "a child belongs to the app of its session");
+    if (code == SES_OK)
+        code = ses__check_key(child_of, error);
+    if (code != SES_OK)
+        ses__error_prefix(error, "create options: child_of: ");
+    return code;
+}
+
 static int create_with_state(ses_store *store, const ses_key *key, create_way *way,
                              struct initial_state *initial, const ses_create_options *options,
                              ses_session **session, ses_error *error)
@@ -14,6 +30,7 @@ static int create_with_state(ses_store *store, const ses_key *key, create_way *w
     const int64_t now_us = ses__store_now(store);
     char made_id[SES_ID_MAX + 1];
     ses_key full = *key;
+    ses_key child_of = options->child_of ? *options->child_of : (ses_key){NULL, NULL, NULL};
     ses_session *fresh = NULL;
     struct create_op op = {.limits = LIMITS_OF(store, *options),
                            .key = &full,
@@ -21,6 +38,7 @@ static int create_with_state(ses_store *store, const ses_key *key, create_way *w
                            .created_us = options->created_us ? *options->created_us : now_us,
                            .expires_us = INT64_MAX,
                            .initial = initial->stored,
+                           .child_of = options->child_of ? &child_of : NULL,
                            .delta = &initial->changes.delta};
 
     if (op.created_us < TIMESTAMP_MIN || op.created_us > TIMESTAMP_MAX)
@@ -40,6 +58,8 @@ static int create_with_state(ses_store *store, const ses_key *key, create_way *w
     }
     if (result == SES_OK)
         result = ses__check_key(&full, error);
+    if (result == SES_OK && options->child_of)
+        result = take_child_of(&full, &child_of, error);
     if (result == SES_OK && session)
         result = ses__session_new(store, &full, &fresh, error);
     if (result != SES_OK)

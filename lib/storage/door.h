@@ -38,7 +38,8 @@ struct create_op {
     struct span initial; /* state as it is kept, without temp: keys; without text: none */
     const struct delta *delta;
     struct annotating annotating;
-    bool get_existing; /* the door's: which of the two operations it is */
+    const ses_key *child_of; /* NULL: it is no child */
+    bool get_existing;       /* the door's: which of the two operations it is */
     struct range range;
     struct snapshot *snapshot; /* a new one, which is filled; NULL: nothing is read */
 };

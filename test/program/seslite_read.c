@@ -102,13 +102,32 @@ TEST_OF(setup, list_leaves_out_the_archive)
     assert_has(&reply.out, "\"archiveTime\":");
     run_ok("archive", "one");
     run_ok("list");
-    assert_string_equal(reply.err.data, "All sessions are in the archive. --all lists them, too.\n");
+    assert_string_equal(reply.err.data,
+                        "All sessions are in the archive, children or memory. --all lists them, too.\n");
     run_code(3, "-u", "alice", "list");
     run_ok("unarchive", "one");
     run_ok("unarchive", "two");
     run_code(3, "list", "--archived");
     run_code(2, "list", "--archived", "--all");
     run_code(3, "archive", "none");
+}
+
+TEST_OF(setup, kinds)
+{
+    run_ok("-u", "alice", "create", "sub", "--child-of", "one", "--title", "Research");
+    run_code(3, "-u", "alice", "create", "other", "--child-of", "none");
+    run_ok("list", "--names", "sessions");
+    assert_string_equal(reply.out.data, "one\ntwo\n");
+    run_ok("list", "--kind", "child");
+    assert_has(&reply.out, "Research (child of one)\n");
+    run_ok("list", "--kind", "child", "--jsonl");
+    assert_int_equal(reply_lines(&reply), 1);
+    assert_has(&reply.out, "\"childOf\":{\"userId\":\"alice\",\"id\":\"one\"}");
+    run_ok("list", "--all", "--names", "sessions");
+    assert_has(&reply.out, "sub\n");
+    run_code(3, "list", "--kind", "memory");
+    run_code(2, "list", "--kind", "other");
+    run_code(2, "list", "--kind", "child", "--all");
 }
 
 TEST_OF(setup, list_of_an_empty_store_is_no_error)

@@ -108,6 +108,41 @@ TEST(a_kind_stays)
     assert_store_sound(fixture->store);
 }
 
+TEST(a_child_is_created)
+{
+    static const ses_key short_key = {NULL, "user", "talk"};
+    static const ses_key grandchild = {"app", "user", "grandchild"};
+    static const ses_key others = {"others", "user", "talk"};
+    static const ses_key nameless = {"app", "user", ""};
+    ses_create_options options = {.size = sizeof options, .child_of = &short_key, .title = "a title"};
+    ses_session *session = NULL;
+
+    assert_code(SES_NOTFOUND,
+                ses_create(fixture->store, &child, "{\"user:k\":1}", SES_NUL, &options, NULL, &error));
+    assert_non_null(strstr(error.message, "create options: child_of: "));
+    assert_code(SES_NOTFOUND, ses_get_or_create(fixture->store, &child, NULL, 0, &options, &session, &error));
+    must_create(fixture->store, &talk, NULL);
+    assert_ok(ses_create(fixture->store, &child, "{\"k\":1}", SES_NUL, &options, &session, &error));
+    assert_int_equal(ses_session_kind(session), SES_KIND_CHILD);
+    assert_string_equal(ses_session_child_of(session)->session, "talk");
+    assert_string_equal(ses_session_title(session), "a title");
+    assert_string_equal(support_state(session, NULL), "{\"k\":1}");
+    ses_session_close(session);
+    assert_kind(fixture->store, &child, SES_KIND_CHILD);
+    assert_code(SES_EXISTS, ses_create(fixture->store, &child, NULL, 0, &options, NULL, &error));
+    assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &child, NULL, 0, &options, NULL, &error));
+    options.child_of = &child;
+    assert_ok(ses_get_or_create(fixture->store, &grandchild, NULL, 0, &options, &session, &error));
+    assert_string_equal(ses_session_child_of(session)->session, "child");
+    ses_session_close(session);
+    assert_listed(fixture->store, SES_ORDER_CREATED, SES_KIND_CHILD, 0, "child grandchild");
+    options.child_of = &others;
+    assert_code(SES_INVALID, ses_create(fixture->store, &memory, NULL, 0, &options, NULL, &error));
+    options.child_of = &nameless;
+    assert_code(SES_INVALID, ses_create(fixture->store, &memory, NULL, 0, &options, NULL, &error));
+    assert_store_sound(fixture->store);
+}
+
 TEST(filters_select_kinds)
 {
     must_load_each(fixture);

@@ -15,6 +15,7 @@ type CreateOptions struct {
 	Expires time.Time // when the session may be removed; zero: never
 	Title   string
 	Labels  map[string]string
+	ChildOf *Key // the session that the new one is a child of, such as that of a sub-agent; nil: none
 }
 
 func (c *call) createOptions(o *CreateOptions) *C.ses_create_options {
@@ -32,7 +33,16 @@ func (c *call) createOptions(o *CreateOptions) *C.ses_create_options {
 		label_count: count,
 		timeout_ms:  c.timeout,
 		cancel:      c.cancel,
+		child_of:    c.link(o.ChildOf),
 	})
+}
+
+// link lends a key of the session's app, whose App may be empty.
+func (c *call) link(key *Key) *C.ses_key {
+	if key == nil {
+		return nil
+	}
+	return lend(c, &C.ses_key{app: c.optional(key.App), user: c.text(key.User), session: c.text(key.Session)})
 }
 
 // Create creates a session with an initial state, a JSON object; nil is empty. Without an id in the key the store makes

@@ -53,6 +53,7 @@ type Summary struct {
 	Changed  time.Time // when it was last written to, by the store's clock
 	Expires  time.Time // zero: never
 	Archived time.Time // zero: it is not
+	Kind     Kind
 	Title    string
 	Labels   map[string]string
 	State    json.RawMessage // the merged state; nil with NoState
@@ -111,6 +112,7 @@ func (c *call) summary(p *C.ses_session, withState bool) (Summary, C.int) {
 		Expires:  timeOf(C.ses_session_expires_us(p)),
 		Title:    C.GoString(C.ses_session_title(p)),
 		Archived: archivedOf(p),
+		Kind:     Kind(C.ses_session_kind(p)),
 		Labels:   labelsOf(p),
 	}
 	if !withState {

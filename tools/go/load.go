@@ -35,6 +35,8 @@ type Loaded struct {
 	Title        string
 	Labels       map[string]string
 	Parent       *Key // of a fork; its App may be empty
+	ChildOf      *Key // the session that it is a child of; its App may be empty
+	IsMemory     bool // and no child
 	ParentSeq    int64
 	BaseSeq      int64 // the last event that was pruned; 0: none was
 	Base         []LoadedValue
@@ -101,6 +103,8 @@ func (c *call) loaded(l *Loaded) *C.ses_loaded {
 		base_count:  C.size_t(len(l.Base)),
 		origin:      C.int64_t(l.Origin),
 		archived_us: c.time(l.Archived),
+		parent:      c.link(l.Parent),
+		child_of:    c.link(l.ChildOf),
 	}
 	made.initial_state, made.initial_state_len = c.bytes(l.InitialState)
 	made.state, made.state_len = c.bytes(l.State)
@@ -109,12 +113,8 @@ func (c *call) loaded(l *Loaded) *C.ses_loaded {
 		version := C.int64_t(*l.Version)
 		made.version = lend(c, &version)
 	}
-	if l.Parent != nil {
-		made.parent = lend(c, &C.ses_key{
-			app:     c.optional(l.Parent.App),
-			user:    c.text(l.Parent.User),
-			session: c.text(l.Parent.Session),
-		})
+	if l.IsMemory {
+		made.kind = C.SES_KIND_MEMORY
 	}
 	if len(l.Base) > 0 {
 		made.base = c.base(l.Base)

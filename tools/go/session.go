@@ -172,6 +172,23 @@ func (s *Session) Parent() (key Key, seq int64, forked bool) {
 	return key, seq, forked
 }
 
+// Kind returns what the session is.
+func (s *Session) Kind() (kind Kind) {
+	s.read(func(p *C.ses_session) { kind = Kind(C.ses_session_kind(p)) })
+	return kind
+}
+
+// ChildOf returns the session that this one is a child of.
+func (s *Session) ChildOf() (key Key, isChild bool) {
+	s.read(func(p *C.ses_session) {
+		if of := C.ses_session_child_of(p); of != nil {
+			key = Key{C.GoString(of.app), C.GoString(of.user), C.GoString(of.session)}
+			isChild = true
+		}
+	})
+	return key, isChild
+}
+
 // Title returns the title; "" if there is none.
 func (s *Session) Title() string {
 	return s.text(func(p *C.ses_session) *C.char { return C.ses_session_title(p) })

@@ -66,6 +66,18 @@ func TestASessionTellsWhatItIs(t *testing.T) {
 	archived = false
 	others, err := store.CountSessions(ctx, made.App(), "", &seslite.Filter{Archived: &archived})
 	same(t, []any{others, err}, []any{all - 1, nil})
+	key := made.Key()
+	child, err := store.Create(ctx, seslite.Key{App: key.App, User: key.User}, nil, &seslite.CreateOptions{ChildOf: &key})
+	must(t, err)
+	of, isChild := child.ChildOf()
+	same(t, []any{child.Kind(), of, isChild, made.Kind()}, []any{seslite.Child, key, true, seslite.Conversation})
+	remembered := seslite.Key{App: key.App, User: key.User, Session: "memory"}
+	_, err = store.Load(ctx, remembered, &seslite.Loaded{IsMemory: true}, nil)
+	must(t, err)
+	count, err := store.CountSessions(ctx, key.App, "", &seslite.Filter{Kinds: seslite.Child | seslite.Memory})
+	same(t, []any{count, err}, []any{int64(2), nil})
+	_, err = store.Expire(ctx, &seslite.ExpireOptions{MemoryIdle: 1000 * time.Hour})
+	must(t, err)
 	must(t, store.SetArchived(ctx, made.Key(), false))
 	must(t, made.Refresh(ctx))
 	same(t, made.Archived().IsZero(), true)

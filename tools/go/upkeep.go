@@ -130,6 +130,7 @@ type ExpireOptions struct {
 	App             string        // only in this app; "": in all
 	Now             time.Time     // the caller's clock; zero: the store's
 	Idle            time.Duration // also sessions last written to longer ago than this; 0: none
+	MemoryIdle      time.Duration // also memory last written to longer ago than this, which Idle leaves alone; 0: none
 	SessionsPerUser int           // also a user's least recently updated sessions beyond this number; 0: none
 	ByChange        bool          // SessionsPerUser keeps those that were last written to, by the store's clock
 	Limit           int           // sessions per call; 0: 100
@@ -151,6 +152,7 @@ func (s *Store) Expire(ctx context.Context, options *ExpireOptions) (Deleted, er
 			flags:             flag(o.DryRun, C.SES_EXPIRE_DRY_RUN) | flag(o.Secure, C.SES_SECURE) | flag(o.ByChange, C.SES_EXPIRE_CHANGED),
 			now_us:            c.time(o.Now),
 			idle_us:           C.int64_t(o.Idle.Microseconds()),
+			memory_us:         C.int64_t(o.MemoryIdle.Microseconds()),
 			sessions_per_user: C.int64_t(o.SessionsPerUser),
 			limit:             C.int64_t(o.Limit),
 			timeout_ms:        c.timeout,

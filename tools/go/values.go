@@ -82,7 +82,18 @@ type Filter struct {
 	ChangedBefore time.Time // its last write was earlier
 	WithoutLabel  string    // it has no label with this name
 	Archived      *bool     // it is in the archive, or it is not; nil: both
+	Kinds         Kind      // it is of one of these kinds, joined by |; 0: of any
 }
+
+// A Kind says what a session is.
+type Kind uint
+
+// The kinds of sessions.
+const (
+	Conversation Kind = C.SES_KIND_CONVERSATION
+	Child        Kind = C.SES_KIND_CHILD // it belongs to another session, such as that of a sub-agent
+	Memory       Kind = C.SES_KIND_MEMORY
+)
 
 func (c *call) filter(f *Filter) *C.ses_filter {
 	if f == nil {
@@ -97,6 +108,7 @@ func (c *call) filter(f *Filter) *C.ses_filter {
 		changed_since_us:  c.time(f.ChangedSince),
 		changed_before_us: c.time(f.ChangedBefore),
 		without_label:     c.optional(f.WithoutLabel),
+		kinds:             C.uint(f.Kinds),
 	}
 	if f.Archived != nil && *f.Archived {
 		made.archived = C.SES_ARCHIVED_ONLY

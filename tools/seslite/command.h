@@ -32,6 +32,7 @@ enum kind {
     KIND_POINT, /* see points.h */
     KIND_ORDER,
     KIND_NAMES,
+    KIND_KINDS,
     KIND_COMMAND,
     KIND_ARTIFACT, /* the name of one */
     /* Options of these kinds may be repeated. */
@@ -73,7 +74,9 @@ enum kind {
     X(FULL, 0, "full", NULL, KIND_NONE, "do not shorten calls and responses; show thoughts")                 \
     X(LABEL, 'l', "label", "NAME[=VALUE]", KIND_TEXT, "only sessions with this label")                       \
     X(WITHOUT_LABEL, 0, "without-label", "NAME", KIND_TEXT, "only sessions without this label")              \
-    X(WITH_ARCHIVED, 0, "all", NULL, KIND_NONE, "also sessions in the archive")                              \
+    X(ALL_KINDS, 0, "all", NULL, KIND_NONE, "also sessions in the archive, children and memory")             \
+    X(KIND, 0, "kind", "KIND", KIND_KINDS, "only conversation (the default), child, or memory")              \
+    X(CHILD_OF, 0, "child-of", "SESSION", KIND_SESSION, "as a child of this session, such as a sub-agent's") \
     X(ARCHIVED, 0, "archived", NULL, KIND_NONE, "only sessions in the archive")                              \
     X(FAILED, 0, "failed", NULL, KIND_NONE, "only sessions whose last event has an error")                   \
     X(PREVIEW, 0, "preview", NULL, KIND_NONE, "also the newest text, and how many calls wait")               \

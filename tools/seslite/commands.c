@@ -21,14 +21,14 @@ const struct command command_table[] = {
          "but with -n they are the first N of all apps. With --names it prints only the names of the "
          "apps or users, or the ids of the sessions. On a narrow terminal, titles and labels are cut; "
          "ids never are. --since and --before go by the update time, --written-since and --written-before "
-         "by the last write. Sessions in the archive are left out, unless --all or --archived is given. "
-         "The exit code is 3 if options that select match nothing.\n"
+         "by the last write. Only conversations are listed that are not in the archive, unless --kind, "
+         "--archived or --all is given. The exit code is 3 if options that select match nothing.\n"
          "With --preview it shows the newest text of each session, up to 200 bytes, and who said it; the "
          "first text of the user where there is no title; and, if calls wait for their responses, how "
          "many. Texts that a rewind took back are not shown. With --json these are in \"preview\".",
-     .options = OPTIONS_OF(O(LIMIT), O(ORDER), O(PREVIEW), O(LABEL), O(WITHOUT_LABEL), O(WITH_ARCHIVED),
-                           O(ARCHIVED), O(PREFIX), O(SINCE), O(BEFORE), O(WRITTEN_SINCE), O(WRITTEN_BEFORE),
-                           O(NAMES), O(CONTAINING), O(FAILED)),
+     .options = OPTIONS_OF(O(LIMIT), O(ORDER), O(PREVIEW), O(LABEL), O(WITHOUT_LABEL), O(ALL_KINDS),
+                           O(ARCHIVED), O(KIND), O(PREFIX), O(SINCE), O(BEFORE), O(WRITTEN_SINCE),
+                           O(WRITTEN_BEFORE), O(NAMES), O(CONTAINING), O(FAILED)),
      .example = " seslite -f agents.db --user alice list --label project=oslo --since 7d\n"
                 " seslite -f agents.db list -n 20 --preview",
      .run = run_list},
@@ -145,9 +145,11 @@ const struct command command_table[] = {
          "and --user; if both are given, the store is created if it does not exist. If one of them is left "
          "out, it is the only one in the store.\n"
          "The initial state may have keys of every scope: app: and user: keys are set for the whole app and "
-         "user, and temp: keys are dropped. A session that exists is an error unless --if-not-exists is given.",
+         "user, and temp: keys are dropped. A session that exists is an error unless --if-not-exists is given. "
+         "--child-of names a session of the same user that the new one belongs to; list then leaves it out.",
      .argument = {"SESSION", KIND_SESSION, false, 1},
-     .options = OPTIONS_OF(O(STATE), O(STATE_FILE), O(TITLE), O(GIVE_LABEL), O(TTL), O(IF_NOT_EXISTS)),
+     .options =
+         OPTIONS_OF(O(STATE), O(STATE_FILE), O(TITLE), O(GIVE_LABEL), O(TTL), O(CHILD_OF), O(IF_NOT_EXISTS)),
      .example =
          " seslite -f agents.db --app chat --user alice create s1 --state 'user:lang=\"en\"' --ttl 90d",
      .run = run_create},

@@ -92,6 +92,8 @@ static const char *wrong_with(enum kind kind, const char *value)
         return "written, newest, oldest or created";
     if (kind == KIND_NAMES && !is_word(kind, value))
         return "apps, users or sessions";
+    if (kind == KIND_KINDS && !is_word(kind, value))
+        return "conversation, child or memory";
     if (kind == KIND_PAIR && (*value == '=' || !strchr(value, '=')))
         return "KEY=JSON, such as count=1 or 'user:lang=\"en\"'";
     return *value == '\0' && kind != KIND_TEXT ? "a value that is not empty" : NULL;

@@ -59,6 +59,7 @@ export interface RemoteSession extends Remoted<
     | "appendBatch"
     | "setTitle"
     | "setLabels"
+    | "setArchived"
     | "rewind"
     | "redo"
     | "cut"

@@ -111,6 +111,7 @@ export class RemoteSession extends forward([
     "appendBatch",
     "setTitle",
     "setLabels",
+    "setArchived",
     "rewind",
     "redo",
     "cut",

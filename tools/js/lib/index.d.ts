@@ -83,7 +83,12 @@ export interface CreateOptions {
     labels?: Record<string, string>;
     expiresUs?: Micros | number;
     createdUs?: Micros | number;
+    /** The session of the same app that the new one belongs to, such as that of a sub-agent. */
+    childOf?: { user: string; session: string };
 }
+
+/** A child belongs to another session. */
+export type Kind = "conversation" | "child" | "memory";
 
 export interface AppendOptions {
     /** State changes in addition to the event's. */
@@ -134,6 +139,9 @@ export interface SessionFacts {
     title: string | undefined;
     labels: Record<string, string>;
     parent: (Key & { seq: number }) | undefined;
+    archivedUs: Micros | undefined;
+    kind: Kind;
+    childOf: Key | undefined;
 }
 
 export interface ListedSession extends SessionFacts {
@@ -153,6 +161,10 @@ export interface Filter {
     changedSince?: Micros | number;
     changedBefore?: Micros | number;
     withoutLabel?: string;
+    /** Only archived sessions, or only the others. */
+    archived?: boolean;
+    /** Only sessions of these kinds. */
+    kinds?: Iterable<Kind>;
 }
 
 export interface ListOptions {
@@ -453,6 +465,7 @@ export class Session {
     /** null removes it. */
     setTitle(title: string | null): void;
     setLabels(labels: Labels): void;
+    setArchived(archived?: boolean): void;
     /** Takes back what came after the point, by an event. */
     rewind(point: Point, options?: { anyway?: boolean }): Appended;
     redo(options?: { anyway?: boolean }): Appended;

@@ -153,6 +153,11 @@ export class Session {
         engine.frame(() => engine.check(engine.calls.title_set(this.#open, engine.text(title, "title"))));
     }
 
+    setArchived(archived = true) {
+        const engine = this.#engine;
+        engine.frame(() => engine.check(engine.calls.archive_set(this.#open, archived ? 1 : 0)));
+    }
+
     setLabels(labels) {
         const engine = this.#engine;
         engine.frame(() => engine.check(engine.calls.labels_set(this.#open, ...labelWords(engine, labels))));

@@ -6,6 +6,7 @@ import { Follower } from "./follower.js";
 import { Session, checkAppended, required } from "./session.js";
 import {
     AT_VERSION,
+    KINDS,
     SECURE,
     appendSlots,
     dispose,
@@ -169,13 +170,15 @@ export class Store {
             count,
             ...optional(given.expiresUs, "expiresUs"),
             ...optional(given.createdUs, "createdUs"),
+            engine.text(given.childOf?.user, "childOf"),
+            engine.text(given.childOf?.session, "childOf"),
         ]);
         return engine.check(call(...keyTexts(engine, key), text.pointer, text.length, slots));
     }
 
     create(key, state, options) {
         const engine = this.#engine;
-        const given = known(options, ["title", "labels", "expiresUs", "createdUs"], "create");
+        const given = known(options, ["title", "labels", "expiresUs", "createdUs", "childOf"], "create");
         return engine.frame(() => {
             this.#make(engine, key, state, given, (...values) => engine.calls.create(this.#open, ...values));
             return new Session(engine, engine.out(0));
@@ -184,7 +187,11 @@ export class Store {
 
     getOrCreate(key, state, options) {
         const engine = this.#engine;
-        const given = known(options, ["title", "labels", "expiresUs", "createdUs", "range"], "getOrCreate");
+        const given = known(
+            options,
+            ["title", "labels", "expiresUs", "createdUs", "childOf", "range"],
+            "getOrCreate",
+        );
         return engine.frame(() => {
             const range = rangeSlots(engine, given.range);
             this.#make(engine, key, state, given, (...values) =>
@@ -584,6 +591,12 @@ function takeProblem(engine) {
     };
 }
 
+function kindBit(kind) {
+    if (!Object.hasOwn(KINDS, kind))
+        throw new MisuseError(`kinds: expected ${Object.keys(KINDS).join(", ")}, not ${String(kind)}`);
+    return KINDS[kind];
+}
+
 function filterSlots(engine, filter) {
     const given = known(
         filter,
@@ -596,6 +609,8 @@ function filterSlots(engine, filter) {
             "changedSince",
             "changedBefore",
             "withoutLabel",
+            "archived",
+            "kinds",
         ],
         "filter",
     );
@@ -608,6 +623,8 @@ function filterSlots(engine, filter) {
         ...optional(given.changedSince, "changedSince"),
         ...optional(given.changedBefore, "changedBefore"),
         engine.text(given.withoutLabel, "withoutLabel"),
+        given.archived === undefined ? 0 : given.archived ? 2 : 1,
+        Array.from(given.kinds ?? []).reduce((all, kind) => all | kindBit(kind), 0),
     ]);
 }
 

@@ -137,14 +137,20 @@ export function event(engine) {
 /** The expiry time of what does not expire. */
 export const NEVER = MAX_SEQ;
 
+/** The kinds of sessions, as bits. */
+export const KINDS = { conversation: 1, child: 2, memory: 4 };
+
 /** What a session is but for its state and its events. */
 export function facts(engine, pointer) {
     engine.calls.session_facts(pointer);
     const labels = engine.out(12);
     const parentSession = engine.string(engine.out(15));
+    const childSession = engine.string(engine.out(20));
     const expires = engine.exact(8);
+    const archived = engine.exact(17);
+    const app = engine.string(engine.out(0));
     const made = {
-        app: engine.string(engine.out(0)),
+        app,
         user: engine.string(engine.out(1)),
         id: engine.string(engine.out(2)),
         version: engine.out(3),
@@ -165,6 +171,12 @@ export function facts(engine, pointer) {
                       session: parentSession,
                       seq: engine.out(16),
                   },
+        archivedUs: archived === 0n ? undefined : archived,
+        kind: Object.keys(KINDS).find((kind) => KINDS[kind] === engine.out(18)),
+        childOf:
+            childSession === undefined
+                ? undefined
+                : { app, user: engine.string(engine.out(19)), session: childSession },
     };
     for (let index = 0; index < labels; index++) {
         engine.calls.session_label(pointer, index);

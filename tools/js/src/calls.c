@@ -130,17 +130,24 @@ EXPORT(maintain) int js_maintain(ses_store *store)
 /* --------------------------------------------------------------------------------------------- sessions */
 
 /* Options: title, labels, their number, and expiry and creation as optional numbers. */
+static ses_key js_child_of(const int64_t *slots)
+{
+    return (ses_key){NULL, (const char *)(uintptr_t)slots[7], (const char *)(uintptr_t)slots[8]};
+}
+
 EXPORT(create)
 int js_create(ses_store *store, const char *app, const char *user, const char *id, const char *state,
               size_t state_len, const int64_t *slots)
 {
     const ses_key key = {app, user, id};
+    const ses_key child_of = js_child_of(slots);
     const ses_create_options options = {.size = sizeof options,
                                         .title = (const char *)(uintptr_t)slots[0],
                                         .labels = (const ses_label *)(uintptr_t)slots[1],
                                         .label_count = (size_t)slots[2],
                                         .expires_us = js_optional(slots + 3),
-                                        .created_us = js_optional(slots + 5)};
+                                        .created_us = js_optional(slots + 5),
+                                        .child_of = child_of.session ? &child_of : NULL};
     ses_session *session = NULL;
     const int code = ses_create(store, &key, state, state_len, &options, &session, &js_failure);
 
@@ -153,6 +160,7 @@ int js_get_or_create(ses_store *store, const char *app, const char *user, const 
                      size_t state_len, const int64_t *slots, const int64_t *range_slots)
 {
     const ses_key key = {app, user, id};
+    const ses_key child_of = js_child_of(slots);
     ses_range range;
     const ses_create_options options = {.size = sizeof options,
                                         .range = js_range(range_slots, &range),
@@ -160,7 +168,8 @@ int js_get_or_create(ses_store *store, const char *app, const char *user, const 
                                         .labels = (const ses_label *)(uintptr_t)slots[1],
                                         .label_count = (size_t)slots[2],
                                         .expires_us = js_optional(slots + 3),
-                                        .created_us = js_optional(slots + 5)};
+                                        .created_us = js_optional(slots + 5),
+                                        .child_of = child_of.session ? &child_of : NULL};
     ses_session *session = NULL;
     const int code = ses_get_or_create(store, &key, state, state_len, &options, &session, &js_failure);
 
@@ -195,6 +204,7 @@ EXPORT(session_facts) void js_session_facts(const ses_session *session)
 {
     int64_t parent_seq = 0;
     const ses_key *parent = ses_session_parent(session, &parent_seq);
+    const ses_key *child_of = ses_session_child_of(session);
 
     js_out[0] = js_slot(ses_session_app(session));
     js_out[1] = js_slot(ses_session_user(session));
@@ -213,6 +223,10 @@ EXPORT(session_facts) void js_session_facts(const ses_session *session)
     js_out[14] = parent ? js_slot(parent->user) : 0;
     js_out[15] = parent ? js_slot(parent->session) : 0;
     js_out[16] = parent_seq;
+    js_out[17] = ses_session_archived_us(session);
+    js_out[18] = ses_session_kind(session);
+    js_out[19] = child_of ? js_slot(child_of->user) : 0;
+    js_out[20] = child_of ? js_slot(child_of->session) : 0;
 }
 
 EXPORT(session_label) void js_session_label(const ses_session *session, size_t index)
@@ -234,6 +248,11 @@ EXPORT(session_json) int js_session_json(const ses_session *session)
     size_t len = 0;
     const int code = ses_session_json(session, &json, &len, &js_failure);
     return js_put_text(code, json, len);
+}
+
+EXPORT(archive_set) int js_archive_set(ses_session *session, int archived)
+{
+    return ses_archive_set(session, archived, NULL, &js_failure);
 }
 
 EXPORT(title_set) int js_title_set(ses_session *session, const char *title)

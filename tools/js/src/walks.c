@@ -50,7 +50,9 @@ static ses_filter filter_of(const int64_t *slots)
                         .updated_before_us = js_optional(slots + 5),
                         .changed_since_us = js_optional(slots + 7),
                         .changed_before_us = js_optional(slots + 9),
-                        .without_label = (const char *)(uintptr_t)slots[11]};
+                        .without_label = (const char *)(uintptr_t)slots[11],
+                        .archived = (int)slots[12],
+                        .kinds = (unsigned)slots[13]};
 }
 
 EXPORT(list)

@@ -199,6 +199,21 @@ test("sessions are listed page by page, with filters", () =>
         assert.equal([...store.listAll("app", "bob", { limit: 5 })].length, 12);
         assert.equal(store.count("app", undefined, { label: "few" }), 5);
         assert.equal(store.count("app", undefined, { withoutLabel: "few" }), 20);
+        const parent = { user: "alice", session: "s0" };
+        const child = store.create({ app: "app", user: "alice", session: "sub" }, undefined, {
+            childOf: parent,
+        });
+        assert.equal(child.facts().kind, "child");
+        assert.deepEqual(child.facts().childOf, { app: "app", ...parent });
+        assert.equal(store.count("app", undefined, { kinds: ["child", "memory"] }), 1);
+        assert.throws(() => store.count("app", undefined, { kinds: ["other"] }), seslite.MisuseError);
+        child.setArchived();
+        assert.equal(typeof child.facts().archivedUs, "bigint");
+        assert.equal(store.count("app", undefined, { archived: true }), 1);
+        child.setArchived(false);
+        assert.equal(child.facts().archivedUs, undefined);
+        assert.equal(store.count("app", undefined, { archived: false }), 26);
+        assert.equal(store.delete({ app: "app", user: "alice", session: "sub" }), true);
         assert.deepEqual([...store.apps()], ["app"]);
         assert.deepEqual([...store.users("app")], ["alice", "bob"]);
         assert.equal(store.delete({ app: "app", user: "alice", session: "s0" }), true);

@@ -54,6 +54,17 @@ static const int64_t *time_given(const struct run *run, enum option_id option, i
     return given(run, option) && time_read(run->values[option], us) ? us : NULL;
 }
 
+static unsigned kinds_given(const struct run *run)
+{
+    const char *kind = given(run, OPTION_KIND) ? run->values[OPTION_KIND] : "conversation";
+
+    if (given(run, OPTION_ALL_KINDS))
+        return 0;
+    return strcmp(kind, "child") == 0    ? SES_KIND_CHILD
+           : strcmp(kind, "memory") == 0 ? SES_KIND_MEMORY
+                                         : SES_KIND_CONVERSATION;
+}
+
 static void filter_given(const struct run *run, ses_filter *filter, struct filter_texts *texts)
 {
     *texts = (struct filter_texts){.label = NULL};
@@ -65,9 +76,10 @@ static void filter_given(const struct run *run, ses_filter *filter, struct filte
                      .changed_since_us = time_given(run, OPTION_WRITTEN_SINCE, &texts->written_since_us),
                      .changed_before_us = time_given(run, OPTION_WRITTEN_BEFORE, &texts->written_before_us),
                      .without_label = run->values[OPTION_WITHOUT_LABEL],
-                     .archived = given(run, OPTION_ARCHIVED)        ? SES_ARCHIVED_ONLY
-                                 : given(run, OPTION_WITH_ARCHIVED) ? SES_ARCHIVED_ANY
-                                                                    : SES_ARCHIVED_NO};
+                     .kinds = kinds_given(run),
+                     .archived = given(run, OPTION_ARCHIVED)    ? SES_ARCHIVED_ONLY
+                                 : given(run, OPTION_ALL_KINDS) ? SES_ARCHIVED_ANY
+                                                                : SES_ARCHIVED_NO};
     texts->label = filter_label_given(run, filter);
 }
 
@@ -118,6 +130,11 @@ static void add_row(struct table *table, const ses_session *session, const ses_p
         text_print(&words, "%s[%s%s%s]", words.len > 0 ? " " : "", label->name, *label->value ? "=" : "",
                    label->value);
     }
+    if (ses_session_kind(session) == SES_KIND_MEMORY)
+        text_print(&words, "%s(memory)", words.len > 0 ? " " : "");
+    if (ses_session_child_of(session))
+        text_print(&words, "%s(child of %s)", words.len > 0 ? " " : "",
+                   ses_session_child_of(session)->session);
     if (ses_session_archived_us(session) != 0)
         text_print(&words, "%s(archived)", words.len > 0 ? " " : "");
     table_cell(table, words.data, words.len);
@@ -215,11 +232,10 @@ static int stop_at_any(void *context, const ses_page *page, size_t at)
 
 static void note_empty(struct run *run)
 {
-    static const ses_filter archived = {.size = sizeof archived, .archived = SES_ARCHIVED_ONLY};
-    const struct sessions sessions = {.filter = &archived, .page_size = 1, .visit = stop_at_any};
+    const struct sessions all = {.page_size = 1, .visit = stop_at_any};
 
-    note("%s", each_session(run, &sessions) == STOP
-                   ? "All sessions are in the archive. --all lists them, too."
+    note("%s", each_session(run, &all) == STOP
+                   ? "All sessions are in the archive, children or memory. --all lists them, too."
                    : "The store has no sessions.");
 }
 
@@ -228,9 +244,9 @@ static void note_empty(struct run *run)
 static int end_list(const struct listing *listing, const char *what, int status)
 {
     static const enum option_id selecting[] = {
-        OPTION_APP,    OPTION_USER,    OPTION_LABEL,         OPTION_WITHOUT_LABEL,  OPTION_PREFIX,
-        OPTION_SINCE,  OPTION_BEFORE,  OPTION_WRITTEN_SINCE, OPTION_WRITTEN_BEFORE, OPTION_CONTAINING,
-        OPTION_FAILED, OPTION_ARCHIVED};
+        OPTION_APP,    OPTION_USER,     OPTION_LABEL,         OPTION_WITHOUT_LABEL,  OPTION_PREFIX,
+        OPTION_SINCE,  OPTION_BEFORE,   OPTION_WRITTEN_SINCE, OPTION_WRITTEN_BEFORE, OPTION_CONTAINING,
+        OPTION_FAILED, OPTION_ARCHIVED, OPTION_KIND};
     struct run *run = listing->run;
 
     if (status == STOP || status != EXIT_OK || listing->count > 0)
@@ -368,8 +384,8 @@ int run_list(struct run *run)
     if (given(run, OPTION_NAMES) && (given(run, OPTION_CONTAINING) || given(run, OPTION_FAILED)) &&
         strcmp(run->values[OPTION_NAMES], "sessions") != 0)
         return say_usage(run, "--containing and --failed select sessions, not apps or users");
-    if (given(run, OPTION_WITH_ARCHIVED) && given(run, OPTION_ARCHIVED))
-        return say_usage(run, "--all lists also archived sessions, and --archived only these");
+    if (given(run, OPTION_ALL_KINDS) && (given(run, OPTION_ARCHIVED) || given(run, OPTION_KIND)))
+        return say_usage(run, "--all lists all sessions, and --archived and --kind only some of them");
     if (given(run, OPTION_NAMES) && given(run, OPTION_PREVIEW))
         return say_usage(run, "--preview adds to the list of sessions, and --names prints only names");
     int status = open_to_search(run);

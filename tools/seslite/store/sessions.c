@@ -26,6 +26,18 @@ static void add_parent(struct json *json, const ses_session *session)
     json_close(json, '}');
 }
 
+static void add_child_of(struct json *json, const ses_session *session)
+{
+    const ses_key *of = ses_session_child_of(session);
+
+    if (!of)
+        return;
+    json_open(json, "childOf", '{');
+    json_text(json, "userId", of->user);
+    json_text(json, "id", of->session);
+    json_close(json, '}');
+}
+
 void session_json(struct json *json, const ses_session *session)
 {
     json_text(json, "id", ses_session_id(session));
@@ -37,6 +49,8 @@ void session_json(struct json *json, const ses_session *session)
         json_time(json, "expireTime", ses_session_expires_us(session));
     if (ses_session_archived_us(session) != 0)
         json_time(json, "archiveTime", ses_session_archived_us(session));
+    if (ses_session_kind(session) == SES_KIND_MEMORY)
+        json_text(json, "kind", "memory");
     json_number(json, "eventCount", ses_session_stored(session));
     json_number(json, "lastSeq", ses_session_last_seq(session));
     json_number(json, "prunedSeq", ses_session_base_seq(session));
@@ -44,6 +58,7 @@ void session_json(struct json *json, const ses_session *session)
     json_text(json, "title", ses_session_title(session));
     add_labels(json, session);
     add_parent(json, session);
+    add_child_of(json, session);
 }
 
 ses_session *session_read(struct run *run, int *status)

@@ -59,8 +59,10 @@ static int create(struct run *run, const struct text *state, ses_session **sessi
                                   .title = run->values[OPTION_TITLE],
                                   .labels = labels,
                                   .label_count = labels_given(run, labels)};
+    const ses_key child_of = {NULL, run->key.user, run->values[OPTION_CHILD_OF]};
     int64_t expires_us = 0;
 
+    options.child_of = given(run, OPTION_CHILD_OF) ? &child_of : NULL;
     if (given(run, OPTION_TTL) && span_read(run->values[OPTION_TTL], &expires_us)) {
         expires_us += (int64_t)time(NULL) * 1000000;
         options.expires_us = &expires_us;

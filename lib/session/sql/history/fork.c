@@ -133,7 +133,7 @@ static int copy_log(struct fork_run *run, ses_error *error)
                                              VALUES(INT(run->source.id), INT(fork->id)))
                              : ses__session_state_restore(run->db, fork, &run->replay.state, error);
     if (code == SES_OK)
-        code = ses__log_ensure_origin(run->db, run->source.id, error);
+        code = ses__origin_ensure(run->db, run->source.id, error);
     if (code == SES_OK)
         code = ses__query_do(run->db, STATEMENT_DETAILS_COPY, error,
                              VALUES(INT(run->source.id), INT(fork->id), STRING(parent->user),

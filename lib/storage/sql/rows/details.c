@@ -1,6 +1,7 @@
 /* The optional details of sessions: parent, title, labels, archive, kind. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "model/event/timestamp.h"
 #include "storage/sql/rows/parts.h"
@@ -362,6 +363,28 @@ int ses__details_add(struct db *db, struct session_row *row, struct span initial
     if (initial.ptr)
         code = ses__query_do(db, STATEMENT_DETAILS_ADD, error, VALUES(OWNER(row->id), TEXT(initial)));
     return code == SES_OK ? ses__details_annotate(db, row, annotating, &none, error) : code;
+}
+
+int ses__origin_ensure(struct db *db, int64_t session_id, ses_error *error)
+{
+    uint64_t random = 0;
+
+    if (!ses__random_bytes(&random, sizeof random))
+        return ses__error_set(error, SES_IO, "the system gives no random bytes");
+    return ses__query_do(db, STATEMENT_ORIGIN_SET, error,
+                         VALUES(INT(session_id), INT((int64_t)(random >> 1) | 1)));
+}
+
+int ses__origin_find(struct db *db, int64_t session_id, int64_t *origin, ses_error *error)
+{
+    struct query query;
+    const int code = ses__origin_ensure(db, session_id, error);
+
+    if (code != SES_OK)
+        return code;
+    ses__query_open(&query, db, STATEMENT_DETAILS_INITIAL, error, VALUES(INT(session_id)));
+    *origin = ses__query_row(&query) ? ses__query_int(&query, 1) : 0;
+    return ses__query_end(&query);
 }
 
 /* ------------------------------------------------------------------ without reading titles and labels */

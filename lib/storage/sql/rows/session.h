@@ -87,6 +87,9 @@ SESLITE_PRIVATE int ses__session_shelve(struct db *db, struct session_row *row, 
 /* Makes a session that is new a child of another. The row is brought up to date. */
 SESLITE_PRIVATE int ses__details_make_child(struct db *db, struct session_row *row, const ses_key *child_of,
                                             ses_error *error);
+/* Gives the session a number of origin if it has none, which moves no version; and reads it. */
+SESLITE_PRIVATE int ses__origin_ensure(struct db *db, int64_t session_id, ses_error *error);
+SESLITE_PRIVATE int ses__origin_find(struct db *db, int64_t session_id, int64_t *origin, ses_error *error);
 /* Looks what a session has, in two halves. Number 0: the one that this transaction finds. */
 SESLITE_PRIVATE void ses__annotated_ask(struct query *query, struct db *db, int64_t session_id,
                                         ses_error *error);

@@ -117,8 +117,6 @@ SESLITE_PRIVATE int ses__log_initial(struct db *db, int64_t session_id, struct a
 /* Reads the initial state, and the number that the session shares with its relatives by forks (0: none). */
 SESLITE_PRIVATE int ses__log_beginning(struct db *db, int64_t session_id, struct arena *arena,
                                        struct span *initial, int64_t *origin, ses_error *error);
-/* Gives the session such a number if it has none, which moves no version. */
-SESLITE_PRIVATE int ses__log_ensure_origin(struct db *db, int64_t session_id, ses_error *error);
 
 /* ---- log_state.c */
 /* Fills a fresh replay with the state after the event `seq`, from row.base_seq to row.last_seq. Near the end

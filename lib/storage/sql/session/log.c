@@ -1,7 +1,6 @@
 /* The points of a log, and the state there. */
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "model/event/log.h"
 #include "storage/sql/session/filters.h"
@@ -286,14 +285,4 @@ int ses__log_initial(struct db *db, int64_t session_id, struct arena *arena, str
 {
     int64_t origin;
     return ses__log_beginning(db, session_id, arena, initial, &origin, error);
-}
-
-int ses__log_ensure_origin(struct db *db, int64_t session_id, ses_error *error)
-{
-    uint64_t random = 0;
-
-    if (!ses__random_bytes(&random, sizeof random))
-        return ses__error_set(error, SES_IO, "the system gives no random bytes");
-    return ses__query_do(db, STATEMENT_ORIGIN_SET, error,
-                         VALUES(INT(session_id), INT((int64_t)(random >> 1) | 1)));
 }

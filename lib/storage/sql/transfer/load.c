@@ -18,18 +18,11 @@ static int find_parents_origin(const struct load_run *run, int64_t *origin, ses_
     const struct load_op *op = run->op;
     const ses_key key = {op->key->app, op->parent->user, op->parent->session};
     struct session_row parent;
-    struct span initial;
-    struct arena arena;
-    int code = ses__session_find(run->db, &key, &parent, error);
+    const int code = ses__session_find(run->db, &key, &parent, error);
 
     if (code != SES_OK || parent.created_us > run->row.created_us)
         return code == SES_NOTFOUND ? SES_OK : code;
-    ses__arena_init(&arena, run->db->allocator);
-    code = ses__log_ensure_origin(run->db, parent.id, error);
-    if (code == SES_OK)
-        code = ses__log_beginning(run->db, parent.id, &arena, &initial, origin, error);
-    ses__arena_free(&arena);
-    return code;
+    return ses__origin_find(run->db, parent.id, origin, error);
 }
 
 static int add_head(struct load_run *run, ses_error *error)

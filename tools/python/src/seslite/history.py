@@ -152,6 +152,7 @@ class History:
         *,
         now_us: int | None = None,
         idle_us: int = 0,
+        memory_us: int = 0,
         sessions_per_user: int = 0,
         by_change: bool = False,
         secure: bool = False,
@@ -161,6 +162,7 @@ class History:
     ) -> Deleted:
         """Deletes the sessions whose time has come, in steps: again while `more` is set.
 
+        Memory is deleted only if it was last written to `memory_us` ago or longer.
         With `dry_run` it deletes nothing, and returns how many all steps would delete. With `by_change` the
         sessions that `sessions_per_user` keeps are those last written to by the store's clock, whatever times
         their events have.
@@ -173,6 +175,7 @@ class History:
             | (lib.SES_EXPIRE_CHANGED if by_change else 0),
             now_us=_ffi.int64(now_us, keep),
             idle_us=idle_us,
+            memory_us=memory_us,
             sessions_per_user=sessions_per_user,
             limit=limit,
         )

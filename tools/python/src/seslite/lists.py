@@ -3,7 +3,7 @@ one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +15,27 @@ if TYPE_CHECKING:
     from .session import Session, Summary
     from .store import Store
 
+KINDS = {
+    "conversation": lib.SES_KIND_CONVERSATION,
+    "child": lib.SES_KIND_CHILD,
+    "memory": lib.SES_KIND_MEMORY,
+}
+
 ORDERS = {
     "newest": lib.SES_ORDER_NEWEST,
     "oldest": lib.SES_ORDER_OLDEST,
     "created": lib.SES_ORDER_CREATED,
     "changed": lib.SES_ORDER_CHANGED,
 }
+
+
+def _kinds_in(kinds: Iterable[str] | None) -> int:
+    found = 0
+    for kind in kinds or ():
+        if kind not in KINDS:
+            raise errors.InvalidError(f"kinds: {kind!r} is not one of {', '.join(KINDS)}")
+        found |= KINDS[kind]
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -37,6 +52,8 @@ class Filter(_ffi.Value):
     without_label: str | None = None
     archived: bool | None = None
     """True: only archived sessions; False: only the others."""
+    kinds: Iterable[str] | None = None
+    """Only sessions of these kinds: "conversation", "child", "memory"."""
 
     def __post_init__(self) -> None:
         keep: list[Any] = []
@@ -55,6 +72,7 @@ class Filter(_ffi.Value):
             else lib.SES_ARCHIVED_ONLY
             if self.archived
             else lib.SES_ARCHIVED_NO,
+            kinds=_kinds_in(self.kinds),
         )
         self._set_struct(made, keep)
 

@@ -9,6 +9,7 @@ from . import _calls, _ffi
 from ._ffi import NULL, JsonIn, ffi, lib
 from .artifacts import Artifacts, NewArtifact, OfSession
 from .erase import redact
+from .lists import KINDS
 from .values import Appended, Deleted, Erased, Event, Key, KeyLike, Labels, Point, Popped, Range, event_of
 
 if TYPE_CHECKING:
@@ -151,6 +152,21 @@ class Session(OfSession, _ffi.Handle):
             return Key(
                 _ffi.required(parent.app), _ffi.required(parent.user), _ffi.string(parent.session)
             ), seq[0]
+
+    @property
+    def kind(self) -> str:
+        """What the session is: "conversation", "child" or "memory"."""
+        number = self._look(lib.ses_session_kind)
+        return next(kind for kind, its in KINDS.items() if its == number)
+
+    @property
+    def child_of(self) -> Key | None:
+        """The session that this one is a child of."""
+        with self._guard:
+            of = lib.ses_session_child_of(self._live())
+            if of == NULL:
+                return None
+            return Key(_ffi.required(of.app), _ffi.required(of.user), _ffi.string(of.session))
 
     @property
     def place(self) -> str:

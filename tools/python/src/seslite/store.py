@@ -356,9 +356,13 @@ class Store(
         expires_us: int | None = None,
         title: str | None = None,
         labels: Labels | None = None,
+        child_of: Key | None = None,
     ) -> Session:
-        """Creates a session. Without an id in the key the store makes one."""
-        options = self._create_options(None, created_us, expires_us, title, labels)
+        """Creates a session. Without an id in the key the store makes one.
+
+        `child_of`: the session of the same app that the new one belongs to, such as that of a sub-agent.
+        """
+        options = self._create_options(None, created_us, expires_us, title, labels, child_of)
         return self._session(lib.ses_create, key, *_ffi.json_in(state, "the state"), options[0])[0]
 
     def get_or_create(
@@ -371,9 +375,10 @@ class Store(
         expires_us: int | None = None,
         title: str | None = None,
         labels: Labels | None = None,
+        child_of: Key | None = None,
     ) -> tuple[Session, bool]:
         """Reads a session, or creates it: then the second value is True."""
-        options = self._create_options(events, created_us, expires_us, title, labels)
+        options = self._create_options(events, created_us, expires_us, title, labels, child_of)
         session, code = self._session(
             lib.ses_get_or_create, key, *_ffi.json_in(state, "the state"), options[0]
         )
@@ -386,6 +391,7 @@ class Store(
         expires_us: int | None,
         title: str | None,
         labels: Labels | None,
+        child_of: Key | None,
     ) -> tuple[Any, list[Any]]:
         keep: list[Any] = []
         array, count = labels_in(labels, keep)
@@ -397,6 +403,7 @@ class Store(
             title=_ffi.c_text(title, "the title", keep),
             labels=array,
             label_count=count,
+            child_of=None if child_of is None else child_of.c,
         )
         return options, keep
 

@@ -146,6 +146,8 @@ class Transfer:
         base: Iterable[BaseValue] = (),
         origin: int = 0,
         archived_us: int | None = None,
+        child_of: Key | None = None,
+        is_memory: bool = False,
         update: bool = False,
         follow: bool = False,
         replace: bool = False,
@@ -170,6 +172,8 @@ class Transfer:
             base_seq=base_seq,
             origin=origin,
             archived_us=_ffi.int64(archived_us, keep),
+            child_of=None if child_of is None else child_of.c,
+            kind=lib.SES_KIND_MEMORY if is_memory else 0,
         )
         loaded.initial_state, loaded.initial_state_len = _ffi.json_member(
             initial_state, "the initial state", keep

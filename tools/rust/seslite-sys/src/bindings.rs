@@ -9,6 +9,7 @@ pub type ses_checkpoint = ::core::ffi::c_uint;
 pub type _bindgen_ty_2 = ::core::ffi::c_uint;
 pub type ses_range_parts = ::core::ffi::c_uint;
 pub type ses_flags = ::core::ffi::c_uint;
+pub type ses_kind = ::core::ffi::c_uint;
 pub type ses_append_flags = ::core::ffi::c_uint;
 pub type ses_cursor_flags = ::core::ffi::c_uint;
 pub type ses_order = ::core::ffi::c_uint;
@@ -245,6 +246,7 @@ pub struct ses_create_options {
     pub label_count: usize,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
+    pub child_of: *const ses_key,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -324,6 +326,7 @@ pub struct ses_filter {
     pub changed_before_us: *const i64,
     pub without_label: *const ::core::ffi::c_char,
     pub archived: ::core::ffi::c_int,
+    pub kinds: ::core::ffi::c_uint,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -521,6 +524,7 @@ pub struct ses_expire_options {
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
     pub erased: *mut ses_erased,
+    pub memory_us: i64,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -617,6 +621,8 @@ pub struct ses_loaded {
     pub next_context: *mut ::core::ffi::c_void,
     pub origin: i64,
     pub archived_us: *const i64,
+    pub child_of: *const ses_key,
+    pub kind: ::core::ffi::c_int,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1332,7 +1338,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_create_options"][::core::mem::size_of::<ses_create_options>() - 72usize];
+    ["Size of ses_create_options"][::core::mem::size_of::<ses_create_options>() - 80usize];
     ["Alignment of ses_create_options"][::core::mem::align_of::<ses_create_options>() - 8usize];
     ["Offset of field: ses_create_options::size"]
         [::core::mem::offset_of!(ses_create_options, size) - 0usize];
@@ -1352,6 +1358,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_create_options, timeout_ms) - 56usize];
     ["Offset of field: ses_create_options::cancel"]
         [::core::mem::offset_of!(ses_create_options, cancel) - 64usize];
+    ["Offset of field: ses_create_options::child_of"]
+        [::core::mem::offset_of!(ses_create_options, child_of) - 72usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1465,6 +1473,9 @@ pub const SES_ORDER_CREATED: ses_order = 2;
 pub const SES_ORDER_CHANGED: ses_order = 3;
 pub const SES_LIST_NO_STATE: ses_list_flags = 1;
 pub const SES_LIST_PREVIEW: ses_list_flags = 2;
+pub const SES_KIND_CONVERSATION: ses_kind = 1;
+pub const SES_KIND_CHILD: ses_kind = 2;
+pub const SES_KIND_MEMORY: ses_kind = 4;
 pub const SES_ARCHIVED_ANY: ses_archived = 0;
 pub const SES_ARCHIVED_NO: ses_archived = 1;
 pub const SES_ARCHIVED_ONLY: ses_archived = 2;
@@ -1491,6 +1502,7 @@ const _: () = {
         [::core::mem::offset_of!(ses_filter, without_label) - 64usize];
     ["Offset of field: ses_filter::archived"]
         [::core::mem::offset_of!(ses_filter, archived) - 72usize];
+    ["Offset of field: ses_filter::kinds"][::core::mem::offset_of!(ses_filter, kinds) - 76usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1806,7 +1818,7 @@ pub const SES_EXPIRE_CHANGED: ses_expire_flags = 32;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_expire_options"][::core::mem::size_of::<ses_expire_options>() - 72usize];
+    ["Size of ses_expire_options"][::core::mem::size_of::<ses_expire_options>() - 80usize];
     ["Alignment of ses_expire_options"][::core::mem::align_of::<ses_expire_options>() - 8usize];
     ["Offset of field: ses_expire_options::size"]
         [::core::mem::offset_of!(ses_expire_options, size) - 0usize];
@@ -1826,6 +1838,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_expire_options, cancel) - 56usize];
     ["Offset of field: ses_expire_options::erased"]
         [::core::mem::offset_of!(ses_expire_options, erased) - 64usize];
+    ["Offset of field: ses_expire_options::memory_us"]
+        [::core::mem::offset_of!(ses_expire_options, memory_us) - 72usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1931,7 +1945,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_loaded"][::core::mem::size_of::<ses_loaded>() - 176usize];
+    ["Size of ses_loaded"][::core::mem::size_of::<ses_loaded>() - 192usize];
     ["Alignment of ses_loaded"][::core::mem::align_of::<ses_loaded>() - 8usize];
     ["Offset of field: ses_loaded::size"][::core::mem::offset_of!(ses_loaded, size) - 0usize];
     ["Offset of field: ses_loaded::initial_state"]
@@ -1969,6 +1983,9 @@ const _: () = {
     ["Offset of field: ses_loaded::origin"][::core::mem::offset_of!(ses_loaded, origin) - 160usize];
     ["Offset of field: ses_loaded::archived_us"]
         [::core::mem::offset_of!(ses_loaded, archived_us) - 168usize];
+    ["Offset of field: ses_loaded::child_of"]
+        [::core::mem::offset_of!(ses_loaded, child_of) - 176usize];
+    ["Offset of field: ses_loaded::kind"][::core::mem::offset_of!(ses_loaded, kind) - 184usize];
 };
 pub const SES_LOAD_UPDATE: ses_load_flags = 1;
 pub const SES_LOAD_REPLACE: ses_load_flags = 2;
@@ -2818,6 +2835,8 @@ extern "C" {
     pub fn ses_session_expires_us(session: *const ses_session) -> i64;
     pub fn ses_session_base_seq(session: *const ses_session) -> i64;
     pub fn ses_session_parent(session: *const ses_session, seq: *mut i64) -> *const ses_key;
+    pub fn ses_session_kind(session: *const ses_session) -> ::core::ffi::c_int;
+    pub fn ses_session_child_of(session: *const ses_session) -> *const ses_key;
     pub fn ses_session_event_count(session: *const ses_session) -> usize;
     pub fn ses_session_event(session: *const ses_session, index: usize) -> *const ses_event;
     pub fn ses_session_event_by_id(

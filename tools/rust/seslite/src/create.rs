@@ -1,6 +1,9 @@
+use std::ptr;
+
 use seslite_sys as sys;
 
 use crate::error::Result;
+use crate::key::Key;
 use crate::labels::CLabels;
 use crate::limits::Limits;
 use crate::range::Range;
@@ -15,6 +18,7 @@ pub struct CreateOptions<'a> {
     expires_us: Option<i64>,
     title: Option<&'a str>,
     labels: Vec<(&'a str, Option<&'a str>)>,
+    child_of: Option<Key<'a>>,
 }
 
 impl<'a> CreateOptions<'a> {
@@ -44,6 +48,11 @@ impl<'a> CreateOptions<'a> {
         self.labels.push((name, Some(value)));
         self
     }
+    /// The session that the new one is a child of, such as that of a sub-agent.
+    pub fn child_of(mut self, key: Key<'a>) -> Self {
+        self.child_of = Some(key);
+        self
+    }
 
     pub(crate) fn with_raw<T>(
         &self,
@@ -60,6 +69,8 @@ impl<'a> CreateOptions<'a> {
         raw.title = pointer(&title);
         raw.labels = labels.as_ptr();
         raw.label_count = labels.len();
+        let child_of = self.child_of.map(Key::to_c).transpose()?.map(|of| (of.raw(), of));
+        raw.child_of = child_of.as_ref().map_or(ptr::null(), |(raw, _)| ptr::from_ref(raw));
         function(&raw)
     }
 }

@@ -97,6 +97,7 @@ pub struct ExpireOptions {
     dry_run: bool,
     by_change: bool,
     pub(crate) receipt: bool,
+    memory_us: i64,
 }
 
 impl ExpireOptions {
@@ -111,6 +112,11 @@ impl ExpireOptions {
     /// Also sessions whose last update is longer ago.
     pub fn idle_us(mut self, us: i64) -> Self {
         self.idle_us = us;
+        self
+    }
+    /// Also memory whose last update is longer ago, which `idle_us` leaves alone.
+    pub fn memory_us(mut self, us: i64) -> Self {
+        self.memory_us = us;
         self
     }
     /// Also the least recently updated sessions of a user beyond so many.
@@ -160,6 +166,7 @@ impl ExpireOptions {
         }
         raw.now_us = optional_ref(&self.now_us);
         raw.idle_us = self.idle_us;
+        raw.memory_us = self.memory_us;
         raw.sessions_per_user = self.sessions_per_user;
         raw.limit = self.limit;
         function(&mut raw)

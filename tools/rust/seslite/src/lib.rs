@@ -57,7 +57,7 @@ pub use key::Key;
 pub use lease::Lease;
 pub use limits::{Cancel, Limits};
 pub use lines::{ExportOptions, ImportItem, ImportOptions};
-pub use lists::{Filter, ListOptions, Order};
+pub use lists::{Filter, Kind, ListOptions, Order};
 pub use load::{Conflict, LoadOptions, LoadResult, Loaded, LoadedEvent, LoadedValue, Outcome};
 pub use open::{Journal, OpenOptions, Synchronous};
 pub use page::{Names, Page, Preview};

@@ -11,6 +11,32 @@ use crate::raw::{limited, optional_ref, sized};
 use crate::store::Store;
 use crate::text::{c_string, c_string_or_null, pointer};
 
+/// The kind of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Conversation,
+    /// It belongs to another session, such as that of a sub-agent.
+    Child,
+    Memory,
+}
+
+impl Kind {
+    fn raw(self) -> sys::ses_kind {
+        match self {
+            Kind::Conversation => sys::SES_KIND_CONVERSATION,
+            Kind::Child => sys::SES_KIND_CHILD,
+            Kind::Memory => sys::SES_KIND_MEMORY,
+        }
+    }
+    pub(crate) fn from_raw(kind: c_int) -> Self {
+        match kind as sys::ses_kind {
+            sys::SES_KIND_CHILD => Kind::Child,
+            sys::SES_KIND_MEMORY => Kind::Memory,
+            _ => Kind::Conversation,
+        }
+    }
+}
+
 /// Selects the sessions that match every member that is set.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Filter<'a> {
@@ -23,6 +49,7 @@ pub struct Filter<'a> {
     changed_before_us: Option<i64>,
     without_label: Option<&'a str>,
     archived: Option<bool>,
+    kinds: sys::ses_kind,
 }
 
 impl<'a> Filter<'a> {
@@ -72,6 +99,12 @@ impl<'a> Filter<'a> {
         self
     }
 
+    /// The session is of one of these kinds.
+    pub fn kinds(mut self, kinds: &[Kind]) -> Self {
+        self.kinds = kinds.iter().fold(0, |all, kind| all | kind.raw());
+        self
+    }
+
     pub(crate) fn to_c(self) -> Result<CFilter> {
         Ok(CFilter {
             label: c_string_or_null("the label", self.label)?,
@@ -87,6 +120,7 @@ impl<'a> Filter<'a> {
                 Some(false) => sys::SES_ARCHIVED_NO,
                 Some(true) => sys::SES_ARCHIVED_ONLY,
             },
+            kinds: self.kinds,
         })
     }
 }
@@ -102,6 +136,7 @@ pub(crate) struct CFilter {
     changed_before_us: Option<i64>,
     without_label: Option<CString>,
     archived: sys::ses_archived,
+    kinds: sys::ses_kind,
 }
 
 impl CFilter {
@@ -116,6 +151,7 @@ impl CFilter {
         raw.changed_before_us = optional_ref(&self.changed_before_us);
         raw.without_label = pointer(&self.without_label);
         raw.archived = self.archived as c_int;
+        raw.kinds = self.kinds;
         raw
     }
 }

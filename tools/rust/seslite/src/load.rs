@@ -53,6 +53,10 @@ pub struct Loaded<'a> {
     pub origin: i64,
     /// When it was archived; `None`: it is not.
     pub archived_us: Option<i64>,
+    /// The session that it is a child of.
+    pub child_of: Option<Key<'a>>,
+    /// It is memory, and no child.
+    pub is_memory: bool,
 }
 
 /// How to handle a session if a different one with its name exists.
@@ -213,6 +217,7 @@ impl Store {
         let labels = CLabels::new(&labels)?;
         let parent =
             loaded.parent.map(|(parent, _)| parent.to_c()).transpose()?.map(|parent| (parent.raw(), parent));
+        let child_of = loaded.child_of.map(Key::to_c).transpose()?.map(|of| (of.raw(), of));
         let names = loaded
             .base
             .iter()
@@ -248,6 +253,8 @@ impl Store {
         raw.base_count = base.len();
         raw.origin = loaded.origin;
         raw.archived_us = optional_ref(&loaded.archived_us);
+        raw.child_of = child_of.as_ref().map_or(ptr::null(), |(raw, _)| ptr::from_ref(raw));
+        raw.kind = if loaded.is_memory { sys::SES_KIND_MEMORY as c_int } else { 0 };
         raw.next = Some(next_of::<F>);
         raw.next_context = source.context();
         let options = options.raw(&self.limits);

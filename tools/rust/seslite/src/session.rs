@@ -13,6 +13,7 @@ use crate::history::{as_of, CutOptions, ForkOptions, Popped, PruneOptions};
 use crate::key::Key;
 use crate::labels::CLabels;
 use crate::limits::Limits;
+use crate::lists::Kind;
 use crate::range::Point;
 use crate::raw::optional_ref;
 use crate::state::State;
@@ -88,6 +89,14 @@ impl SessionView {
         Some(unsafe {
             (Key { app: name(key.app), user: name(key.user), session: optional_name(key.session) }, seq)
         })
+    }
+    pub fn kind(&self) -> Kind {
+        Kind::from_raw(unsafe { sys::ses_session_kind(self.raw()) })
+    }
+    /// The session that this one is a child of.
+    pub fn child_of(&self) -> Option<Key<'_>> {
+        let key = unsafe { sys::ses_session_child_of(self.raw()).as_ref() }?;
+        Some(unsafe { Key { app: name(key.app), user: name(key.user), session: optional_name(key.session) } })
     }
     pub fn title(&self) -> Option<&str> {
         unsafe { optional_name(sys::ses_session_title(self.raw())) }

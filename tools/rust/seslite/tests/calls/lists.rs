@@ -103,6 +103,27 @@ fn previews() {
 }
 
 #[test]
+fn kinds() {
+    let f = fixture();
+    let child = Key::new("app", "alice", "child");
+    f.store.create(KEY, None).unwrap();
+    f.store.create_with(child, None, &CreateOptions::new().child_of(KEY)).unwrap();
+    let memory = Loaded { is_memory: true, ..Loaded::default() };
+    f.store.load(Key::new("app", "alice", "m"), &memory, || Ok(None), LoadOptions::default()).unwrap();
+    let count = |kinds: &[Kind]| f.store.count("app", None, &Filter::new().kinds(kinds)).unwrap();
+    assert_eq!((count(&[]), count(&[Kind::Conversation]), count(&[Kind::Child, Kind::Memory])), (3, 1, 2));
+    let session = f.store.get(child).unwrap();
+    assert_eq!((session.kind(), session.child_of().unwrap().session), (Kind::Child, KEY.session));
+    let loaded = Loaded { child_of: Some(KEY), ..Loaded::default() };
+    let other = Key::new("app", "alice", "other");
+    f.store.load(other, &loaded, || Ok(None), LoadOptions::default()).unwrap();
+    assert_eq!(f.store.get(other).unwrap().child_of().unwrap().session, KEY.session);
+    assert!(f.store.get(KEY).unwrap().child_of().is_none());
+    f.store.expire(None, &ExpireOptions::new().idle_us(1).memory_us(1 << 50)).unwrap();
+    assert_eq!(count(&[]), 1);
+}
+
+#[test]
 fn the_archive() {
     let f = fixture();
     let mut session = f.store.create(KEY, None).unwrap();
