@@ -102,11 +102,11 @@ def test_a_session_tells_what_it_is(store, session):
     assert (child.kind, child.child_of, made.kind, made.child_of) == ("child", made.key, "conversation", None)
     store.load(Key("app", "user", "own memory"), is_memory=True)
     store.load(Key("app", "user", "other child"), child_of=made.key)
-    assert store.count("app", filter=Filter(kinds=["child"])) == 2
-    assert store.count("app", filter=Filter(kinds=("memory", "child"))) == 3
+    assert store.count("app", filter=seslite.Filter(kinds=["child"])) == 2
+    assert store.count("app", filter=seslite.Filter(kinds=("memory", "child"))) == 3
     with pytest.raises(seslite.InvalidError):
-        Filter(kinds=["other"])
-    assert store.expire("app", memory_us=1 << 50).count == 0
+        seslite.Filter(kinds=["other"])
+    assert store.expire("app", memory_us=1 << 50).total == 0
     assert "at version 0" in repr(session)
 
 
