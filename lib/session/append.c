@@ -111,38 +111,6 @@ static void name_event(ses_error *error, const struct append_call *call, size_t 
     ses__error_prefix(error, "event %zu of %zu: ", index + 1, call->op.count);
 }
 
-static int append_texts(struct append_call *call, const ses_text *events, ses_error *error)
-{
-    struct append_op *op = &call->op;
-    size_t ready = 0;
-    bool stores = false; /* an event that is not partial */
-    int code = SES_OK;
-
-    for (size_t i = 0; i < op->count; i++)
-        ses__event_draft_init(&op->drafts[i], &call->at->store->allocator);
-    while (ready < op->count && code == SES_OK) {
-        code = prepare_draft(call, &events[ready], &op->drafts[ready], &op->results[ready], error);
-        if (code == SES_OK)
-            stores = !op->drafts[ready++].partial || stores;
-        else if (call->is_batch)
-            name_event(error, call, ready);
-    }
-    if (code == SES_OK && stores)
-        code = store_drafts(call, error);
-    for (size_t i = 0; i < op->count; i++) {
-        ses_appended *result = &op->results[i];
-        if (code == SES_UNKNOWN && !op->drafts[i].partial) { /* keeps the ids, to send the events again */
-            result->status = SES_UNKNOWN;
-            result->seq = 0;
-            result->time_us = 0;
-        }
-        ses__event_draft_free(&op->drafts[i]);
-    }
-    if (call->is_batch && op->at > 0 && (code == SES_EXISTS || code == SES_STALE || code == SES_LEASED))
-        name_event(error, call, op->at - 1);
-    return code;
-}
-
 /* ------------------------------------------------------------------------------------------ the options */
 
 /* How deep the members of a stateDelta are nested in an event: in the event and its actions. */
@@ -235,6 +203,9 @@ static int append_all(struct append_call *call, const ses_text *events, ses_appe
     struct arena *arena = &call->extras->writes.arena;
     struct append_op *op = &call->op;
     const bool fits = op->count < SIZE_MAX / (sizeof *op->drafts + sizeof *op->results);
+    size_t ready = 0;
+    bool stores = false; /* an event that is not partial */
+    int code = SES_OK;
 
     op->drafts = &call->draft;
     op->results = &call->result;
@@ -242,12 +213,33 @@ static int append_all(struct append_call *call, const ses_text *events, ses_appe
         op->drafts = fits ? ses__arena_new(arena, op->count * sizeof *op->drafts) : NULL;
         op->results = fits ? ses__arena_new(arena, op->count * sizeof *op->results) : NULL;
     }
-    int code = op->drafts && op->results ? append_texts(call, events, error) : ses__error_nomem(error);
+    if (!op->drafts || !op->results)
+        return ses__error_nomem(error);
+    for (size_t i = 0; i < op->count; i++)
+        ses__event_draft_init(&op->drafts[i], &call->at->store->allocator);
+    while (ready < op->count && code == SES_OK) {
+        code = prepare_draft(call, &events[ready], &op->drafts[ready], &op->results[ready], error);
+        if (code == SES_OK)
+            stores = !op->drafts[ready++].partial || stores;
+        else if (call->is_batch)
+            name_event(error, call, ready);
+    }
+    if (code == SES_OK && stores)
+        code = store_drafts(call, error);
+    for (size_t i = 0; i < op->count; i++) {
+        ses_appended *result = &op->results[i];
+        if (code == SES_UNKNOWN && !op->drafts[i].partial) { /* keeps the ids, to send the events again */
+            result->status = SES_UNKNOWN;
+            result->seq = 0;
+            result->time_us = 0;
+        }
+        ses__event_draft_free(&op->drafts[i]);
+    }
+    if (call->is_batch && op->at > 0 && (code == SES_EXISTS || code == SES_STALE || code == SES_LEASED))
+        name_event(error, call, op->at - 1);
     if ((code == SES_OK || code == SES_UNKNOWN) && appended)
         memcpy(appended, op->results, op->count * sizeof *appended);
-    if (code == SES_OK && !call->is_batch)
-        code = op->results->status;
-    return code;
+    return code == SES_OK && !call->is_batch ? op->results->status : code;
 }
 
 /* Appends an event together with artifacts. */

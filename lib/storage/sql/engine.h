@@ -137,7 +137,7 @@ static inline int ses__run_within(struct storage *storage, const struct limits *
                                   storage_job *job, void *context, ses_error *error)
 {
     manner.limits = limits;
-    return ses__run(storage, manner, job, context, error);
+    return storage->engine->run(storage, &manner, job, context, error);
 }
 
 #define TO_READ ((struct manner){.writes = false})

@@ -228,10 +228,11 @@ static int store_events(struct append_op *op, struct db *db, ses_error *error)
 }
 
 /* An outdated handle, too, shows the state of one moment afterwards. */
-static int store_and_advance(struct append_op *op, struct db *db, ses_error *error)
+int ses__append_store(struct db *db, struct append_op *op, ses_error *error)
 {
+    if (!op->snapshot)
+        return store_events(op, db, error);
     int code = ses__advance_init(&op->advance, op->snapshot, error);
-
     if (code == SES_OK && catches_up(op))
         code = op->asked ? ses__missed_take(&op->asked->missed, db, &op->advance, &op->row, error)
                          : ses__read_missed(db, &op->advance, &op->row, error);
@@ -246,11 +247,6 @@ static int store_and_advance(struct append_op *op, struct db *db, ses_error *err
         code = ses__annotations_change(&op->advance.annotations, &op->snapshot->annotations, op->annotating,
                                        error);
     return code == SES_OK ? ses__advance_prepare(&op->advance, &op->row, error) : code;
-}
-
-int ses__append_store(struct db *db, struct append_op *op, ses_error *error)
-{
-    return op->snapshot ? store_and_advance(op, db, error) : store_events(op, db, error);
 }
 
 int ses__append_stored(struct append_op *op, ses_error *error)
