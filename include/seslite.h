@@ -28,10 +28,10 @@
  *  - seslite_transfer.h: sessions in and out, backup and check.
  *
  * Other headers are not included: seslite_agent.h has calls for agent frameworks, seslite_artifact.h keeps
- * files of sessions and users, seslite_draft.h keeps a message that grows, seslite_search.h finds events by
- * words, seslite_usage.h adds up the tokens that models have used, seslite_erase.h erases what must not be
- * kept from events that stay, seslite_cjson.h has calls for programs that use cJSON, and seslite_postgres.h
- * and seslite_mysql.h open a store on a server.
+ * files of sessions and users, seslite_draft.h keeps a message that grows, seslite_inbox.h keeps inputs that
+ * wait for their turn, seslite_search.h finds events by words, seslite_usage.h adds up the tokens that models
+ * have used, seslite_erase.h erases what must not be kept from events that stay, seslite_cjson.h has calls
+ * for programs that use cJSON, and seslite_postgres.h and seslite_mysql.h open a store on a server.
  *
  * Three things to know first:
  *
@@ -785,6 +785,9 @@ typedef struct ses_append_options {
     /* Artifacts that are saved in the same transaction, and named in the event's `actions.artifactDelta`.
      * They belong to the user of the session. NULL: none. A batch rejects this member with MISUSE. */
     ses_artifacts *artifacts;
+    /* The request of an input (seslite_inbox.h) that is removed from the session's inbox in the same
+     * transaction, if an event is stored. It is not an error if there is none. NULL: none. */
+    const char *answers;
 } ses_append_options;
 
 /* The result for one event. After UNKNOWN the status is SES_UNKNOWN (of a partial event SES_PARTIAL), and

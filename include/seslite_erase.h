@@ -92,8 +92,8 @@ typedef struct ses_redact_options {
  * that is not known here, a number in which something is found becomes null; if something is found in its
  * name, the field is removed.
  *
- * The session's draft (seslite_draft.h) is removed if `seqs` is NULL, and with `find` only if something is
- * found in it. The receipt does not count it.
+ * The session's draft (seslite_draft.h) and the inputs in its inbox (seslite_inbox.h) are removed if `seqs`
+ * is NULL, and with `find` only those in which something is found. The receipt does not count them.
  *
  * A rewind repeats values. Its copies of a replaced value are replaced, too, and so is the same value of the
  * same key at the base of a pruned log. Changes of `app:` and `user:` keys that other sessions have made
@@ -133,7 +133,8 @@ typedef enum ses_found {
     SES_FOUND_EVENT = 9,   /* the event `seq`: anything in it, with its ids, inline data also decoded */
     SES_FOUND_ARTIFACT = 10, /* an artifact's name, type, display name or metadata */
     SES_FOUND_BYTES = 11,    /* the bytes of an artifact */
-    SES_FOUND_DRAFT = 12     /* the draft of the session (seslite_draft.h); if it is JSON, also its strings */
+    SES_FOUND_DRAFT = 12,    /* the draft of the session (seslite_draft.h); if it is JSON, also its strings */
+    SES_FOUND_INPUT = 13     /* an input in its inbox (seslite_inbox.h); `name` is its request */
 } ses_found;
 
 /* One place in which the text was found, lent by a page: never make or copy this struct. */
@@ -142,7 +143,7 @@ typedef struct ses_finding {
     const char *app;     /* the app that has the place */
     const char *user;    /* NULL: it belongs to the app */
     const char *session; /* NULL: it belongs to the app or the user */
-    const char *name;    /* of the key, the label or the artifact, with its prefix; NULL: none */
+    const char *name;    /* of the key, with its prefix, the label, the artifact or the input; NULL: none */
     int64_t seq;         /* of the event; 0: none */
     int64_t version;     /* of the artifact; -1: none */
     /* The first piece that was found there, with up to 60 bytes before it, and up to 200 from its beginning
@@ -175,9 +176,9 @@ typedef struct ses_find_options {
  * Finds a text wherever the store holds it: the request of a person who asks what is known about them begins
  * here. `scope` is a session, a user (without `session`), an app (without `user`), or NULL for the whole
  * store. `text` (`len` may be SES_NUL) is compared byte by byte. It is looked for in ids, titles and labels,
- * in the names and values of state, in the state that sessions began with, in all events, in artifacts and
- * in drafts.
- * Memory is kept in sessions, and so is found there. Each place is found once, however often it has the text.
+ * in the names and values of state, in the state that sessions began with, in all events, in artifacts,
+ * in drafts and in inboxes. Memory is kept in sessions, and so is found there. Each place is found once,
+ * however often it has the text.
  *
  * The parts of one app, user or session, but for its events and artifacts, are not divided into pages, so a
  * page may have more than `limit` findings. A page ends after about 16 MiB of what was read, so it can have

@@ -407,7 +407,7 @@ typedef enum ses_problem_kind {
     SES_PROBLEM_MARK = 10,     /* the marks of rewinds and compactions differ from the events */
     SES_PROBLEM_STATE = 11,    /* a session's own state does not follow from its log */
     SES_PROBLEM_BASE = 12,     /* the state kept for pruned events, or the initial state, is impossible */
-    SES_PROBLEM_DETAIL = 13,   /* the title, the draft, or the record of which details a session has */
+    SES_PROBLEM_DETAIL = 13,   /* the title, the draft, an input, or which of its details a session has */
     SES_PROBLEM_LABEL = 14,    /* a label */
     SES_PROBLEM_PARENT = 15,   /* the session that a fork was made from */
     SES_PROBLEM_LEASE = 16,    /* a lease */

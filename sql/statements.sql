@@ -31,6 +31,8 @@
 --     HAS_LABEL(s)        and HAS_NAME(s), PASSES(s, ...): the conditions of a list's filter
 --     IS_BEHIND(s, $4)    the feature $4 has not come as far as the session
 --     USAGE_COLUMNS(s)    and USAGE_JOINS, USAGE_FILTER: sessions, and how far their use of tokens has come
+--     FROM_INBOX()        inputs (i), with their session (s) and its owners (u, a)
+--     IS_FREE(i)          nobody but $5 has the lease of the row's session at $6; nothing is asked if $5 is NULL
 --     OLD(calls)          what a row of usage_sums had before an upsert, and ADDED(calls), the new sum
 --     USAGE_SUMS(c)       the columns of such a row
 -- And these are here:
@@ -46,6 +48,10 @@
 --     f.metadata, f.content_id, c.size, c.hash
 -- macro: FROM_ARTIFACTS() = FROM artifacts AS f LEFT JOIN artifact_contents AS c
 --     ON c.shard = f.shard AND c.id = f.content_id AND c.user_id = f.user_id
+
+-- The columns of an input, with the names of its session and of the owners of that.
+-- macro: INBOX_COLUMNS() = i.id AS place, i.session_id, i.app_id, s.app_id, i.added_us, i.request, i.body,
+--     a.name, u.name, s.name
 
 -- name: commit
 COMMIT;
@@ -351,6 +357,43 @@ ON CONFLICT (shard, session_id) DO UPDATE SET updated_us = excluded.updated_us, 
 -- name: draft_delete
 DELETE FROM session_drafts WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1);
 
+-- name: inbox_add
+-- only: sqlite mysql
+INSERT INTO session_inbox (session_id, app_id, request, added_us, body) VALUES ($1, $2, $3, $4, $5);
+
+-- name: inbox_find
+SELECT body FROM session_inbox
+WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND request = $2;
+
+-- name: inbox_count
+SELECT count(*) FROM session_inbox WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1);
+
+-- name: inbox_remove
+DELETE FROM session_inbox
+WHERE shard = SHARD(THE_SESSION($1)) AND session_id = THE_SESSION($1) AND request = $2;
+
+-- name: inbox_delete
+DELETE FROM session_inbox WHERE shard = SHARD($1) AND session_id = $1 AND +session_id = $1;
+
+-- The inputs after $2 in their order, at most $3: of the store, of the app $1 or of its user $4 (unless that
+-- is NULL), or of the session $1.
+
+-- name: inbox_of_store
+SELECT INBOX_COLUMNS() FROM_INBOX()
+WHERE i.id > $2 AND ($1::bigint IS NULL OR true) AND ($4::bigint IS NULL OR true) AND IS_FREE(i)
+ORDER BY i.id LIMIT $3::bigint;
+
+-- name: inbox_of_app
+SELECT INBOX_COLUMNS() FROM_INBOX()
+WHERE i.app_id = $1 AND i.id > $2 AND ($4::bigint IS NULL OR s.user_id = $4::bigint) AND IS_FREE(i)
+ORDER BY i.id LIMIT $3::bigint;
+
+-- name: inbox_of_session
+SELECT INBOX_COLUMNS() FROM_INBOX()
+WHERE i.shard = SHARD(THE_SESSION($1)) AND i.session_id = THE_SESSION($1) AND i.id > $2
+  AND ($4::bigint IS NULL OR true) AND IS_FREE(i)
+ORDER BY i.id LIMIT $3::bigint;
+
 -- name: event_marks_delete
 DELETE FROM event_marks WHERE shard = SHARD($1) AND session_id = $1 AND +session_id = $1;
 
@@ -502,6 +545,7 @@ UNION ALL SELECT 1::bigint FROM base_state WHERE shard = SHARD($1) AND session_i
 UNION ALL SELECT 1::bigint FROM session_labels WHERE shard = SHARD($1) AND session_id = $1
 UNION ALL SELECT 1::bigint FROM session_leases WHERE shard = SHARD($1) AND session_id = $1
 UNION ALL SELECT 1::bigint FROM session_drafts WHERE shard = SHARD($1) AND session_id = $1
+UNION ALL SELECT 1::bigint FROM session_inbox WHERE shard = SHARD($1) AND session_id = $1
 UNION ALL SELECT 1::bigint FROM derived WHERE shard = SHARD($1) AND session_id = $1
 LIMIT 1;
 

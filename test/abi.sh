@@ -103,7 +103,7 @@ added   constant SES_OPEN_NEW: 8
 added   call ses_one: int (void)
 END
 changed '
-/int64_t wait_ms;/i\
+/int64_t wait_ms; .* how long taking waits/i\
     int between; /* new */
 /unsigned flags; *\/\* 0 \*\//a\
     int last; /* new */

@@ -109,10 +109,11 @@ static void drop_tables(MYSQL *database)
 static void empty_tables(MYSQL *database)
 {
     static const char *const tables[] = {
-        "features",        "apps",           "users",          "sessions",          "version_floor",
-        "session_details", "session_labels", "session_leases", "session_drafts",    "derived",
-        "usage_sums",      "app_state",      "user_state",     "session_state",     "base_state",
-        "events",          "event_marks",    "artifacts",      "artifact_contents", "artifact_chunks"};
+        "features",        "apps",           "users",          "sessions",       "version_floor",
+        "session_details", "session_labels", "session_leases", "session_drafts", "session_inbox",
+        "derived",         "usage_sums",     "app_state",      "user_state",     "session_state",
+        "base_state",      "events",         "event_marks",    "artifacts",      "artifact_contents",
+        "artifact_chunks"};
     char sql[200];
 
     run(database, "SET foreign_key_checks = 0");

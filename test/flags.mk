@@ -11,7 +11,7 @@ LONG_TESTS := mysql/galera storage/upgrade_beside program/server_streams storage
     storage/faults_disk_crash storage/derived_damage artifact/transfer storage/secure storage/combo \
     storage/usage_tally storage/redact_crash erase/histories storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \
     session/filters session/property storage/processes storage/checkpoint session/shared_counter storage/stress storage/checkpoint_reader \
-    json/writer storage/index_kills search/index session/bytes cjson/cjson session/state_number storage/damaged_rows storage/damaged_trees \
+    json/writer storage/index_kills storage/inbox_kills inbox/waiting search/index session/bytes cjson/cjson session/state_number storage/damaged_rows storage/damaged_trees \
     storage/open_identity storage/open_guard storage/open_files storage/group_commit_waiting storage/readers session/session_range storage/migrate \
     program/sqlite3_guards storage/threads storage/group_commit storage/interrupt storage/open storage/readers_waiting \
     storage/open_schema storage/plans_room storage/open_journal storage/plans_views storage/faults_memory_handle \
@@ -39,7 +39,7 @@ CURL_TESTS   := $(SERVER_TESTS) test/program/seslite_html_browser.c
 # The rooms that run on a server, MySQL without an index of words. Left out: what wraps SQLite's functions
 # (codes), holds an engine of its own to be what is opened (door), begins with a file that SQL has filled
 # (parent, list_filter_model), or asks for its path (store). Single tests that look into the file say so.
-SERVER_ROOMS := session agent artifact erase usage $(if $(filter postgres,$(ENGINE)),search)
+SERVER_ROOMS := session agent artifact erase inbox usage $(if $(filter postgres,$(ENGINE)),search)
 ABOUT_FILES  := session/codes session/door session/door_faults session/parent session/list_filter_model session/store
 
 # What compares times, but for tests in which a failure may mean lost data.

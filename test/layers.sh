@@ -42,6 +42,7 @@ session         session storage $models
 session/follow  session/follow session storage $models
 session/read    session/read session storage $models
 session/transfer  session/transfer session storage $models base/sha256
+inbox           inbox session/sql session storage/sql/rows storage/sql storage $models
 draft           draft session storage/sql/rows storage/sql storage $models
 artifact        artifact session storage/sql/rows storage/sql storage $models
 erase/find      erase/find session/read session storage/sql/rows storage/sql storage $models

@@ -38,8 +38,9 @@ link agent 'ses_builder *builder = 0;
     ses_builder_open(0, "agent", "invocation", &builder, 0);'
 "$folder/store"
 
-# The symbols of the rooms agent, cjson, draft and usage.
-defined "$build"/lib/agent-*.o "$build"/lib/draft-*.o "$build"/lib/cjson-*.o "$build"/lib/usage-*.o "$build"/lib/storage-sql-usage-*.o >"$folder/apart"
+# The symbols of the rooms agent, cjson, draft, inbox and usage.
+defined "$build"/lib/agent-*.o "$build"/lib/draft-*.o "$build"/lib/inbox-*.o "$build"/lib/cjson-*.o \
+    "$build"/lib/usage-*.o "$build"/lib/storage-sql-usage-*.o >"$folder/apart"
 defined "$folder/store" | comm -12 - "$folder/apart" >"$folder/linked"
 if [ -s "$folder/linked" ]; then
     echo "a program that only opens, creates and appends has in it:" $(cat "$folder/linked")

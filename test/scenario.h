@@ -15,6 +15,7 @@
 #include "scenario_forms.h"
 #include "seslite_draft.h"
 #include "seslite_erase.h"
+#include "seslite_inbox.h"
 
 static void faults_use_handle(struct faults *faults, ses_store *store, const ses_key *key)
 {
@@ -615,6 +616,30 @@ static void faults_play_drafts(struct faults *faults, ses_store *store)
     STEP(SES_ABSENT, ses_draft_get(store, &written, NULL, &body, NULL, NULL, &error));
 }
 
+/* Inputs that wait for their turn, until they are answered, removed or redacted. */
+static void faults_play_inbox(struct faults *faults, ses_store *store)
+{
+    const ses_inbox_add_options creates = {.size = sizeof creates, .flags = SES_INBOX_CREATES};
+    const ses_key asked = {"app", "user", "asked"};
+    ses_append_options answer = {.size = sizeof answer, .answers = "q1"};
+    ses_inputs *inputs = NULL;
+    ses_lease lease;
+    ses_error error;
+
+    STEP(SES_OK, ses_inbox_add(store, &asked, "q1", "\"Hello\"", SES_NUL, &creates, &error));
+    STEP(SES_OK, ses_inbox_add(store, &asked, "q2", "1", SES_NUL, NULL, &error));
+    STEP(SES_OK, ses_inbox_add(store, &asked, "q3", "[3]", SES_NUL, NULL, &error));
+    STEP(SES_OK, ses_inbox_list(store, &asked, NULL, &inputs, &error));
+    ses_inputs_close(inputs);
+    STEP(SES_OK, ses_inbox_take(store, &asked, "owner", NULL, &inputs, &lease, &error));
+    ses_inputs_close(inputs);
+    answer.lease = lease.token;
+    STEP(SES_OK, ses_append_by_key(store, &asked, Q("{'id':'a1'}"), SES_NUL, &answer, NULL, &error));
+    STEP(SES_OK, ses_inbox_remove(store, &asked, "q2", NULL, &error));
+    STEP(SES_OK, ses_redact_by_key(store, &asked, NULL, 0, NULL, NULL, &error));
+    STEP(SES_ABSENT, ses_inbox_take(store, &asked, "owner", NULL, &inputs, &lease, &error));
+}
+
 static void faults_open_follower(struct faults *faults, ses_store *store, const ses_key *key, unsigned flags,
                                  const char *place, ses_follower **follower)
 {
@@ -1022,6 +1047,7 @@ static void faults_run(struct faults *faults)
                                                                        faults_play_redaction,
                                                                        faults_play_leases,
                                                                        faults_play_drafts,
+                                                                       faults_play_inbox,
                                                                        faults_play_following,
                                                                        faults_play_loading,
                                                                        faults_play_lines,

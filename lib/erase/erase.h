@@ -97,6 +97,11 @@ struct redacting {
     size_t initial_before; /* the length of the old initial state */
     struct span initial;   /* the new initial state; without text: it stays */
     bool drops_draft;
+    struct {
+        const char **items; /* in the arena */
+        size_t count;
+        size_t capacity;
+    } inputs; /* the requests of those that go */
     /* out */
     ses_erased counts;
 };
@@ -204,7 +209,7 @@ SESLITE_PRIVATE int ses__redacting_plan(struct redacting *run, ses_error *error)
 static inline bool ses__redacting_changes(const struct redacting *run)
 {
     return run->events.count > 0 || run->values.count > 0 || run->initial.ptr || run->counts.names > 0 ||
-           run->drops_draft;
+           run->drops_draft || run->inputs.count > 0;
 }
 
 /* ---- write.c */

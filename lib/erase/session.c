@@ -23,6 +23,7 @@ void ses__redacting_free(struct redacting *run)
     ses__memory_free(allocator, run->versions.items);
     ses__memory_free(allocator, run->events.items);
     ses__memory_free(allocator, run->names.items);
+    ses__memory_free(allocator, run->inputs.items);
     ses__buffer_free(&run->built);
     ses__buffer_free(&run->plain);
     ses__arena_free(&run->arena);
@@ -360,26 +361,59 @@ static int plan_repeated(struct redacting *run, const struct marks *marks, ses_e
     return code;
 }
 
-/* A draft goes as a whole: it is short-lived, and its writer can set it anew. It may be JSON, or any text. */
+/* A text beside the log goes as a whole, if everything does or something is found in it. It may be JSON. */
+static int must_go(struct redacting *run, struct span text, bool *goes, ses_error *error)
+{
+    struct span after;
+    int code = SES_OK;
+
+    *goes = !run->asked->find;
+    if (!*goes)
+        code = ses__found_in(run, text, goes, error);
+    if (code == SES_OK && !*goes && ses__json_check(text.ptr, text.len, NULL) == SES_OK) {
+        code = ses__found_replace(run, text, &after, error);
+        *goes = code == SES_OK && after.ptr != text.ptr;
+    }
+    return code;
+}
+
 static int plan_session_draft(struct redacting *run, ses_error *error)
 {
     struct session_draft draft;
     struct query rows;
-    struct span after;
-    bool found = !run->asked->find;
-    int code = SES_OK;
 
     ses__session_draft_ask(&rows, run->db, run->row.id, error);
-    if (!ses__session_draft_next(&rows, &draft))
-        return ses__query_end(&rows);
-    if (!found)
-        code = ses__found_in(run, draft.body, &found, error);
-    if (code == SES_OK && !found && ses__json_check(draft.body.ptr, draft.body.len, NULL) == SES_OK) {
-        code = ses__found_replace(run, draft.body, &after, error);
-        found = code == SES_OK && after.ptr != draft.body.ptr;
-    }
-    run->drops_draft = found;
-    ses__query_keep(&rows, code);
+    if (ses__session_draft_next(&rows, &draft))
+        ses__query_keep(&rows, must_go(run, draft.body, &run->drops_draft, error));
+    return ses__query_end(&rows);
+}
+
+static int plan_input(struct redacting *run, const struct inbox_row *row, ses_error *error)
+{
+    bool goes = false;
+    int code = must_go(run, row->body, &goes, error);
+
+    if (code == SES_OK && !goes)
+        code = must_go(run, row->request, &goes, error);
+    if (code != SES_OK || !goes)
+        return code;
+    const char *request = ses__arena_text(&run->arena, row->request.ptr, row->request.len);
+    if (!request || !LIST_GROW(run->asked->allocator, &run->inputs))
+        return ses__error_nomem(error);
+    run->inputs.items[run->inputs.count++] = request;
+    return SES_OK;
+}
+
+static int plan_inbox(struct redacting *run, ses_error *error)
+{
+    const struct inbox_range all = {
+        .of = INBOX_OF_SESSION, .owner = run->row.id, .after = INT64_MIN, .limit = INT64_MAX};
+    struct inbox_row row;
+    struct query rows;
+
+    ses__inbox_ask(&rows, run->db, &all, error);
+    while (ses__inbox_next(&rows, &row))
+        ses__query_keep(&rows, plan_input(run, &row, error));
     return ses__query_end(&rows);
 }
 
@@ -406,6 +440,8 @@ int ses__redacting_plan(struct redacting *run, ses_error *error)
         code = ses__names_plan(run, error);
     if (code == SES_OK && !asked->seqs && !run->is_copy)
         code = plan_session_draft(run, error);
+    if (code == SES_OK && !asked->seqs && !run->is_copy)
+        code = plan_inbox(run, error);
     if (code == SES_OK && run->built.failed)
         code = ses__error_nomem(error);
     ses__memory_free(asked->allocator, marks.items);

@@ -173,6 +173,8 @@ int ses__redacting_write(struct redacting *run, ses_error *error)
         code = ses__names_write(run, error);
     if (code == SES_OK && run->drops_draft)
         code = ses__session_draft_remove(run->db, row->id, error);
+    for (size_t i = 0; i < run->inputs.count && code == SES_OK; i++)
+        code = ses__inbox_remove(run->db, row->id, run->inputs.items[i], error);
     if (code != SES_OK)
         return code;
     if (row->version >= MAX_VERSION)

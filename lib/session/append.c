@@ -151,7 +151,12 @@ static int take_append_options(struct append_call *call, const ses_append_option
         return code;
     if (options.lease < 0)
         return ses__error_set(error, SES_INVALID, "append options: lease is negative");
+    if (options.answers)
+        code = ses__check_id(options.answers, "append options: answers", error);
+    if (code != SES_OK)
+        return code;
     op->lease = options.lease;
+    op->answers = options.answers;
     op->takes_draft = (options.flags & (unsigned)SES_APPEND_TAKES_DRAFT) != 0;
     op->limits = LIMITS_OF(call->at->store, options);
     op->anyway = call->at->anyway;

@@ -15,16 +15,30 @@ void ses__lease_queue_free(struct lease_queue *queue)
     (void)pthread_mutex_destroy(&queue->lock);
 }
 
-static bool same_session(const ses_key *a, const ses_key *b)
+static bool same_name(const char *a, const char *b)
 {
-    return strcmp(a->session, b->session) == 0 && strcmp(a->user, b->user) == 0 &&
-           strcmp(a->app, b->app) == 0;
+    return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* With the lock held, as are the next two. Returns the first waiter of the session from there on, or NULL. */
-static struct lease_waiter *find_waiter(struct lease_waiter *from, const ses_key *key)
+static bool same_key(const ses_key *a, const ses_key *b)
 {
-    while (from && !same_session(from->key, key))
+    return same_name(a->session, b->session) && same_name(a->user, b->user) && same_name(a->app, b->app);
+}
+
+/* True if the waiter waits for the session, or for inputs of sessions among which it is. */
+static bool concerns(const struct lease_waiter *waiter, const ses_key *session)
+{
+    const ses_key *key = waiter->key;
+
+    return (!key->session || strcmp(key->session, session->session) == 0) &&
+           (!key->user || strcmp(key->user, session->user) == 0) &&
+           (!key->app || strcmp(key->app, session->app) == 0);
+}
+
+/* With the lock held, as are the next two. Returns the first from there on that waits for the same. */
+static struct lease_waiter *find_waiter(struct lease_waiter *from, const struct lease_waiter *like)
+{
+    while (from && !(from->is_inbox == like->is_inbox && same_key(from->key, like->key)))
         from = from->next;
     return from;
 }
@@ -41,14 +55,12 @@ static void make_first(struct lease_waiter *waiter)
     waiter->first_us = ses__clock_steady_us();
 }
 
-bool ses__lease_queue_join(struct lease_queue *queue, struct lease_waiter *waiter, const ses_key *key,
-                           const struct limits *limits)
+bool ses__lease_queue_join(struct lease_queue *queue, struct lease_waiter *waiter)
 {
-    *waiter = (struct lease_waiter){.key = key, .limits = limits};
     if (!ses__condition_init(&waiter->wake))
         return false;
     (void)pthread_mutex_lock(&queue->lock);
-    if (!find_waiter(queue->waiters, key))
+    if (!find_waiter(queue->waiters, waiter))
         make_first(waiter);
     struct lease_waiter **end = &queue->waiters;
     while (*end)
@@ -66,7 +78,7 @@ void ses__lease_queue_leave(struct lease_queue *queue, struct lease_waiter *wait
     while (*at != waiter)
         at = &(*at)->next;
     *at = waiter->next;
-    struct lease_waiter *next = waiter->is_first ? find_waiter(waiter->next, waiter->key) : NULL;
+    struct lease_waiter *next = waiter->is_first ? find_waiter(waiter->next, waiter) : NULL;
     if (next) {
         make_first(next);
         wake_waiter(next);
@@ -105,7 +117,7 @@ void ses__lease_queue_wake(struct lease_queue *queue, const ses_key *key)
 {
     (void)pthread_mutex_lock(&queue->lock);
     for (struct lease_waiter *at = queue->waiters; at; at = at->next) {
-        if (at->is_first && (!key || same_session(at->key, key)))
+        if (at->is_first && (!key || concerns(at, key)))
             wake_waiter(at);
     }
     (void)pthread_mutex_unlock(&queue->lock);

@@ -116,8 +116,9 @@ struct append_op {
     int64_t version;
     bool anyway;
     const struct delta *expected; /* shared keys, as shared_set_op has them; NULL: nothing is expected */
-    int64_t lease;    /* LEASED unless this is the token of the session's lease; 0: none is required */
-    bool takes_draft; /* the session's draft is removed if an event is stored */
+    int64_t lease;       /* LEASED unless this is the token of the session's lease; 0: none is required */
+    bool takes_draft;    /* the session's draft is removed if an event is stored */
+    const char *answers; /* and the input with this request; NULL: none */
     const struct annotating *annotating; /* is done if an event is stored; NULL: title and labels stay */
     struct event_draft *drafts;          /* sealed; their numbers are filled in */
     size_t count;

@@ -75,6 +75,18 @@ CREATE TABLE IF NOT EXISTS seslite_session_drafts (
     body       LONGBLOB NOT NULL
 ) ENGINE = InnoDB;
 
+-- Inputs that wait for their turn, each until the append that answers it. The number gives their order.
+CREATE TABLE IF NOT EXISTS seslite_session_inbox (
+    id         BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    session_id BIGINT NOT NULL,
+    app_id     BIGINT NOT NULL,               -- the session's
+    request    VARBINARY(512) NOT NULL,       -- an id, which whoever added it has chosen
+    added_us   BIGINT NOT NULL,               -- when it was added, by the store's clock
+    body       LONGBLOB NOT NULL,
+    UNIQUE KEY session_id (session_id, request),
+    KEY by_app (app_id)
+) ENGINE = InnoDB;
+
 -- From here on to the drop of these tables: the numbers of the forks that there are.
 --
 -- Each fork has the names of its parent. No session of that name, or one that is younger by its number and by

@@ -100,6 +100,7 @@
 -- macro: GROUP_OF(user) = (SELECT crc32(g.name) & 255 FROM seslite_users AS g WHERE g.id = user)
 --
 -- The rows of a list of numbers, which is JSON, in its order.
+-- macro: CLOCK_US() = cast(unix_timestamp(now(6)) * 1000000 AS SIGNED)
 -- macro: LIST_OF(numbers) = json_table(convert(numbers USING utf8mb4),
 --     _utf8mb4'$[*]' COLUMNS (place FOR ORDINALITY, id BIGINT PATH _utf8mb4'$'))
 -- macro: AS_LIST(numbers) = concat('[', numbers, ']')
@@ -159,6 +160,12 @@
 --     AND d.epoch = row.version - row.last_seq)
 --
 -- Sessions, how far their use of tokens has come, and (if `named` is not 0) the names of their owners:
+-- macro: FROM_INBOX() = FROM seslite_session_inbox AS i
+--     LEFT JOIN seslite_sessions AS s ON s.id = i.session_id
+--     LEFT JOIN seslite_users AS u ON u.id = s.user_id LEFT JOIN seslite_apps AS a ON a.id = s.app_id
+-- macro: IS_FREE(row) = ($5 IS NULL OR NOT EXISTS (SELECT 1 FROM seslite_session_leases AS l
+--     WHERE l.session_id = row.session_id AND l.owner <> $5 AND l.until_us > coalesce($6, CLOCK_US())
+--     AND l.taken_us <= coalesce($6, CLOCK_US()) + 1000000))
 -- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.base_seq,
 --     d.seq, d.epoch, row.name,
 --     u.name AS user_name, a.name AS app_name
@@ -551,7 +558,7 @@ ORDER BY o.place, st.`key`;
 
 -- name: lease_now
 SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.next_until_us,
-       cast(unix_timestamp(now(6)) * 1000000 AS SIGNED)
+       CLOCK_US()
 FROM (SELECT 1) AS one LEFT JOIN seslite_session_leases AS l ON l.session_id = THE_SESSION($1);
 
 -- name: lease_replace
@@ -761,6 +768,8 @@ FROM json_table(convert('["schema_version.version:int", "features.name:varbinary
     "session_leases.owner:varbinary", "session_leases.taken_us:bigint", "session_leases.until_us:bigint",
     "session_leases.next_owner:varbinary", "session_leases.next_until_us:bigint",
     "session_drafts.session_id:bigint", "session_drafts.updated_us:bigint", "session_drafts.body:longblob",
+    "session_inbox.id:bigint", "session_inbox.session_id:bigint", "session_inbox.app_id:bigint",
+    "session_inbox.request:varbinary", "session_inbox.added_us:bigint", "session_inbox.body:longblob",
     "derived.session_id:bigint", "derived.what:varbinary", "derived.seq:bigint", "derived.epoch:bigint",
     "app_state.app_id:bigint", "app_state.key:varbinary", "app_state.value:longblob",
     "app_state.session_id:bigint", "app_state.seq:bigint", "user_state.user_id:bigint",
@@ -799,7 +808,7 @@ FROM json_table(convert('["apps.PRIMARY", "apps.name", "users.PRIMARY", "users.a
     "sessions.by_activity", "sessions.by_user_activity", "sessions.by_app", "sessions.ahead",
     "sessions.by_expiry", "version_floor.PRIMARY", "session_details.PRIMARY", "session_labels.PRIMARY",
     "session_labels.by_value", "session_leases.PRIMARY", "session_leases.session_id",
-    "session_drafts.PRIMARY", "derived.PRIMARY",
+    "session_drafts.PRIMARY", "session_inbox.PRIMARY", "session_inbox.session_id", "session_inbox.by_app", "derived.PRIMARY",
     "app_state.PRIMARY", "user_state.PRIMARY", "session_state.PRIMARY", "base_state.PRIMARY",
     "events.PRIMARY", "events.id", "event_marks.PRIMARY", "artifacts.PRIMARY", "artifact_contents.PRIMARY",
     "artifact_contents.user_id", "artifact_contents.unused", "artifact_chunks.PRIMARY",
@@ -824,6 +833,7 @@ FROM (
     UNION ALL ORPHANS(seslite_session_labels, seslite_sessions, session_id)
     UNION ALL ORPHANS(seslite_session_leases, seslite_sessions, session_id)
     UNION ALL ORPHANS(seslite_session_drafts, seslite_sessions, session_id)
+    UNION ALL ORPHANS(seslite_session_inbox, seslite_sessions, session_id)
     UNION ALL ORPHANS(seslite_derived, seslite_sessions, session_id)
     UNION ALL ORPHANS(seslite_session_state, seslite_sessions, session_id)
     UNION ALL ORPHANS(seslite_base_state, seslite_sessions, session_id)

@@ -51,6 +51,21 @@ CREATE TABLE seslite.session_drafts (
     PRIMARY KEY (shard, session_id)
 );
 
+-- Inputs that wait for their turn, each until the append that answers it. The number gives their order.
+CREATE TABLE seslite.session_inbox (
+    shard      int NOT NULL,
+    id         bigint NOT NULL,
+    session_id bigint NOT NULL,
+    app_id     bigint NOT NULL,          -- the session's
+    request    text COLLATE "C" NOT NULL, -- an id, which whoever added it has chosen
+    added_us   bigint NOT NULL,          -- when it was added, by the store's clock
+    body       text COLLATE "C" NOT NULL,
+    PRIMARY KEY (shard, id),
+    UNIQUE (shard, session_id, request)
+);
+CREATE INDEX session_inbox_by_id ON seslite.session_inbox (id);
+CREATE INDEX session_inbox_by_app ON seslite.session_inbox (app_id, id);
+
 -- From here on to the drop of these tables: the numbers of the forks that there are.
 --
 -- Each fork has the names of its parent. No session of that name, or one that is younger by its number and by

@@ -89,7 +89,8 @@
 --
 -- A new number is above all others of its shard, even if the clock was set back. If two transactions make the
 -- same one, the later one fails by the primary key (SQLSTATE 23505), and must be run again.
--- macro: NOW_US() = ((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000)
+-- macro: CLOCK_US() = (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+-- macro: NOW_US() = (CLOCK_US() - 1735689600000000)
 -- macro: NEW_ID(table, number) = greatest(NOW_US() << 12 | number,
 --     (SELECT max(o.id) FROM seslite.table AS o WHERE o.shard = number) + 4096)
 --
@@ -182,6 +183,17 @@
 --       AND d.epoch = row.version - row.last_seq OFFSET 0)
 --
 -- Sessions, how far their use of tokens has come, and (if `named` is not 0) the names of their owners:
+-- macro: FROM_INBOX() = FROM seslite.session_inbox AS i
+--     LEFT JOIN LATERAL (SELECT s.shard, s.app_id, s.user_id, s.name FROM seslite.sessions AS s
+--         WHERE s.shard = i.shard AND s.id = i.session_id OFFSET 0) AS s ON true
+--     LEFT JOIN LATERAL (SELECT u.name FROM seslite.users AS u
+--         WHERE u.shard = s.shard AND u.id = s.user_id OFFSET 0) AS u ON true
+--     LEFT JOIN LATERAL (SELECT a.name FROM seslite.apps AS a
+--         WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id OFFSET 0) AS a ON true
+-- macro: IS_FREE(row) = ($5::text IS NULL OR NOT EXISTS (SELECT 1 FROM seslite.session_leases AS l
+--     WHERE l.shard = row.shard AND l.session_id = row.session_id AND l.owner <> $5::text
+--     AND l.until_us > coalesce($6::bigint, CLOCK_US())
+--     AND l.taken_us <= coalesce($6::bigint, CLOCK_US()) + 1000000 OFFSET 0))
 -- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.base_seq,
 --     d.seq, d.epoch, row.name,
 --     u.name, a.name
@@ -691,9 +703,15 @@ ORDER BY o.place, st.key;
 
 -- name: lease_now
 SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.next_until_us,
-       (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+       CLOCK_US()
 FROM (SELECT 1) AS one
 LEFT JOIN seslite.session_leases AS l ON l.shard = SHARD(THE_SESSION($1)) AND l.session_id = THE_SESSION($1);
+
+-- The numbers of inputs ascend as times do, those of all shards.
+
+-- name: inbox_add
+INSERT INTO seslite.session_inbox (shard, id, session_id, app_id, request, added_us, body)
+VALUES (SHARD($1), NEW_ID(session_inbox, SHARD($1)), $1, $2, $3, $4, $5);
 
 -- SQLite has a new row for each token; here one row per session keeps the last token.
 
@@ -982,6 +1000,7 @@ FROM (VALUES
     ('session_leases', 'shard:int4 session_id:int8 token:int8 owner:text taken_us:int8 until_us:int8'),
     ('session_leases', 'next_owner:text next_until_us:int8'),
     ('session_drafts', 'shard:int4 session_id:int8 updated_us:int8 body:text'),
+    ('session_inbox', 'shard:int4 id:int8 session_id:int8 app_id:int8 request:text added_us:int8 body:text'),
     ('derived', 'shard:int4 session_id:int8 what:text seq:int8 epoch:int8'),
     ('features', 'name:text needs:int8'),
     ('app_state', 'shard:int4 app_id:int8 key:text value:text session_id:int8 seq:int8'),
@@ -1016,7 +1035,8 @@ FROM unnest(string_to_array(
     || ' artifact_contents_shard_user_id_hash_key artifact_contents_unused artifacts_pkey'
     || ' base_state_pkey derived_pkey event_marks_pkey events_pkey'
     || ' events_shard_session_id_id_key features_pkey schema_version_pkey session_details_pkey'
-    || ' session_drafts_pkey session_labels_by_value session_labels_pkey'
+    || ' session_drafts_pkey session_inbox_by_app session_inbox_by_id session_inbox_pkey'
+    || ' session_inbox_shard_session_id_request_key session_labels_by_value session_labels_pkey'
     || ' session_leases_pkey session_state_pkey sessions_ahead sessions_by_activity sessions_by_app'
     || ' sessions_by_expiry sessions_by_id sessions_by_user sessions_by_user_activity sessions_pkey'
     || ' sessions_shard_user_id_name_key user_state_pkey'
@@ -1042,6 +1062,7 @@ FROM (
     UNION ALL ORPHANS(session_labels, sessions, session_id, r.shard)
     UNION ALL ORPHANS(session_leases, sessions, session_id, r.shard)
     UNION ALL ORPHANS(session_drafts, sessions, session_id, r.shard)
+    UNION ALL ORPHANS(session_inbox, sessions, session_id, r.shard)
     UNION ALL ORPHANS(derived, sessions, session_id, r.shard)
     UNION ALL ORPHANS(session_state, sessions, session_id, r.shard)
     UNION ALL ORPHANS(base_state, sessions, session_id, r.shard)

@@ -37,6 +37,7 @@ FROM (VALUES
     ('session_details', 'sessions', 'session_id'),
     ('session_leases', 'sessions', 'session_id'),
     ('session_drafts', 'sessions', 'session_id'),
+    ('session_inbox', 'sessions', 'session_id'),
     ('derived', 'sessions', 'session_id'),
     ('session_state', 'sessions', 'session_id'),
     ('base_state', 'sessions', 'session_id'),

@@ -104,7 +104,19 @@ CREATE TABLE session_drafts (
     body       TEXT NOT NULL
 ) STRICT;
 
--- The trigger of schema version 2, and drafts.
+-- Inputs that wait for their turn, each until the append that answers it. The number gives their order.
+CREATE TABLE session_inbox (
+    id         INTEGER PRIMARY KEY,
+    session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    app_id     INTEGER NOT NULL,         -- the session's
+    request    TEXT NOT NULL,            -- an id, which whoever added it has chosen
+    added_us   INTEGER NOT NULL,         -- when it was added, by the store's clock
+    body       TEXT NOT NULL,
+    UNIQUE (session_id, request)
+) STRICT;
+CREATE INDEX session_inbox_by_app ON session_inbox (app_id);
+
+-- The trigger of schema version 2, and what is beside the log.
 DROP TRIGGER guard_sessions_delete;
 CREATE TRIGGER guard_sessions_delete BEFORE DELETE ON sessions
 BEGIN
@@ -116,6 +128,7 @@ BEGIN
     DELETE FROM session_labels WHERE session_id = OLD.id;
     DELETE FROM session_leases WHERE session_id = OLD.id;
     DELETE FROM session_drafts WHERE session_id = OLD.id;
+    DELETE FROM session_inbox WHERE session_id = OLD.id;
     DELETE FROM derived WHERE session_id = OLD.id;
     DELETE FROM artifacts WHERE user_id = OLD.user_id AND session = OLD.name;
     UPDATE version_floor SET floor = OLD.version + 1

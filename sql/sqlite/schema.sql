@@ -390,6 +390,20 @@ CREATE TABLE session_drafts (
     body       TEXT NOT NULL
 ) STRICT;
 
+-- table session_inbox
+CREATE TABLE session_inbox (
+    id         INTEGER PRIMARY KEY,
+    session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    app_id     INTEGER NOT NULL,         -- the session's
+    request    TEXT NOT NULL,            -- an id, which whoever added it has chosen
+    added_us   INTEGER NOT NULL,         -- when it was added, by the store's clock
+    body       TEXT NOT NULL,
+    UNIQUE (session_id, request)
+) STRICT;
+
+-- index session_inbox_by_app
+CREATE INDEX session_inbox_by_app ON session_inbox (app_id);
+
 -- trigger guard_sessions_delete
 CREATE TRIGGER guard_sessions_delete BEFORE DELETE ON sessions
 BEGIN
@@ -401,6 +415,7 @@ BEGIN
     DELETE FROM session_labels WHERE session_id = OLD.id;
     DELETE FROM session_leases WHERE session_id = OLD.id;
     DELETE FROM session_drafts WHERE session_id = OLD.id;
+    DELETE FROM session_inbox WHERE session_id = OLD.id;
     DELETE FROM derived WHERE session_id = OLD.id;
     DELETE FROM artifacts WHERE user_id = OLD.user_id AND session = OLD.name;
     UPDATE version_floor SET floor = OLD.version + 1

@@ -21,6 +21,11 @@
 --     SELECT 1 FROM session_labels AS l WHERE l.session_id = row.id AND l.name = without))))
 --
 -- Sessions, how far their use of tokens has come, and (if `named` is not 0) the names of their owners:
+-- macro: FROM_INBOX() = FROM session_inbox AS i LEFT JOIN sessions AS s ON s.id = i.session_id
+--     LEFT JOIN users AS u ON u.id = s.user_id LEFT JOIN apps AS a ON a.id = s.app_id
+-- macro: IS_FREE(row) = (?5 IS NULL OR NOT EXISTS (SELECT 1 FROM session_leases AS l
+--     WHERE l.session_id = row.session_id AND l.owner <> ?5 AND l.until_us > ?6
+--     AND l.taken_us <= ?6 + 1000000))
 -- macro: USAGE_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq,
 --     row.base_seq, d.seq,
 --     d.epoch, row.name, u.name, a.name
@@ -537,6 +542,7 @@ UNION ALL SELECT 1 FROM base_state WHERE session_id = ?1
 UNION ALL SELECT 1 FROM session_labels WHERE session_id = ?1
 UNION ALL SELECT 1 FROM session_leases WHERE session_id = ?1
 UNION ALL SELECT 1 FROM session_drafts WHERE session_id = ?1
+UNION ALL SELECT 1 FROM session_inbox WHERE session_id = ?1
 UNION ALL SELECT 1 FROM derived WHERE session_id = ?1;
 
 -- name: user_left

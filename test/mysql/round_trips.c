@@ -4,6 +4,7 @@
 #include "seslite_draft.h"
 #include "seslite_erase.h"
 #include "seslite_history.h"
+#include "seslite_inbox.h"
 
 static const ses_key key = {"app", "user", "s1"};
 
@@ -146,7 +147,9 @@ FAR_TEST(small_writes_take_two)
     const ses_label label = {"color", "blue"};
     const int64_t later = INT64_C(4000000000000000);
     ses_session *session = must_get(far.store, &key);
+    ses_append_options answer = {.size = sizeof answer, .answers = "request"};
     ses_draft_options mine = {.size = sizeof mine};
+    ses_inputs *inputs = NULL;
     char *text = NULL;
     ses_lease lease;
 
@@ -159,6 +162,16 @@ FAR_TEST(small_writes_take_two)
     ses_free(text);
     assert_trips(2, assert_ok(ses_draft_clear(far.store, &key, &mine, &error)));
     assert_trips(2, assert_ok(ses_lease_release(far.store, &key, lease.token, NULL, &error)));
+    assert_trips(2, assert_ok(ses_inbox_add(far.store, &key, "request", "1", 1, NULL, &error)));
+    assert_trips(2,
+                 assert_code(SES_DUPLICATE, ses_inbox_add(far.store, &key, "request", "1", 1, NULL, &error)));
+    assert_trips(7, assert_ok(ses_inbox_take(far.store, &key, "owner", NULL, &inputs, &lease, &error)));
+    ses_inputs_close(inputs);
+    assert_trips(2, assert_ok(ses_inbox_list(far.store, &key, NULL, &inputs, &error)));
+    ses_inputs_close(inputs);
+    answer.lease = lease.token;
+    assert_trips(2, assert_ok(ses_append_by_key(far.store, &key, "{}", 2, &answer, NULL, &error)));
+    assert_trips(2, assert_code(SES_UNCHANGED, ses_inbox_remove(far.store, &key, "request", NULL, &error)));
     assert_trips(2, assert_ok(ses_title_set(session, "A title", NULL, &error)));
     assert_trips(2, assert_ok(ses_title_set_by_key(far.store, &key, "Another", NULL, &error)));
     assert_trips(2, assert_ok(ses_labels_set(session, &label, 1, NULL, &error)));
@@ -194,7 +207,7 @@ static void find_in_a_session(const ses_key *of)
     ses_findings *page = NULL;
     ses_error error;
 
-    assert_trips(8, assert_ok(ses_store_find(far.store, of, "agent", SES_NUL, NULL, &page, &error)));
+    assert_trips(11, assert_ok(ses_store_find(far.store, of, "agent", SES_NUL, NULL, &page, &error)));
     assert_int_equal(ses_findings_count(page), 2);
     assert_null(ses_findings_token(page));
     ses_findings_close(page);

@@ -115,6 +115,8 @@ SERVER_TEST(rows_that_belong_to_nothing_are_found)
          "1 rows of session_leases belong to row 28672 of sessions"},
         {"INSERT INTO seslite.session_drafts VALUES (0, 28672, 0, 'draft')",
          "1 rows of session_drafts belong to row 28672 of sessions"},
+        {"INSERT INTO seslite.session_inbox VALUES (0, 4096, 28672, 1, 'r', 0, '1')",
+         "1 rows of session_inbox belong to row 28672 of sessions"},
         {"INSERT INTO seslite.session_state VALUES (0, 28672, 'k', '1', 0)",
          "1 rows of session_state belong to row 28672 of sessions"},
         {"INSERT INTO seslite.base_state VALUES (0, 28672, 'k', '1', 0)",
@@ -144,6 +146,7 @@ SERVER_TEST(rows_that_belong_to_nothing_are_found)
                     "DELETE FROM seslite.session_labels WHERE session_id = 28672; "
                     "DELETE FROM seslite.session_leases WHERE session_id = 28672; "
                     "DELETE FROM seslite.session_drafts WHERE session_id = 28672; "
+                    "DELETE FROM seslite.session_inbox WHERE session_id = 28672; "
                     "DELETE FROM seslite.session_state WHERE session_id = 28672; "
                     "DELETE FROM seslite.base_state WHERE session_id = 28672; "
                     "DELETE FROM seslite.events WHERE session_id = 28672; "

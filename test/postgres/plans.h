@@ -34,6 +34,8 @@ static const char *const filling[] = {
     "INSERT INTO seslite.derived SELECT shard, id, 'words', 1, 0 FROM seslite.sessions",
     "INSERT INTO seslite.session_leases SELECT shard, id, 1, 'owner', 0, 0 FROM seslite.sessions",
     "INSERT INTO seslite.session_drafts SELECT shard, id, 0, 'draft' FROM seslite.sessions",
+    "INSERT INTO seslite.session_inbox SELECT shard, id + 4096 * n, id, app_id, 'r' || n, 0, '1'"
+    " FROM seslite.sessions, generate_series(0, 3) AS n ON CONFLICT DO NOTHING",
     "INSERT INTO seslite.session_state SELECT shard, id, 'key' || n, 'true', 1"
     " FROM seslite.sessions, generate_series(1, 5) AS n",
     "INSERT INTO seslite.base_state SELECT * FROM seslite.session_state",
@@ -82,7 +84,7 @@ static const char *const across_shards[] = {
     "list_app_changed", "ids_labelled",        "ids_active_of_app", "count_labelled",      "count_active",
     "app_left",         "check_app_after",     "check_user_after",  "check_session_after", "due_count",
     "behind_any",       "behind_app",          "words_found",       "usage_any",           "usage_of_app",
-    "family_of",        "families_of_user",
+    "family_of",        "families_of_user",    "inbox_of_store",    "inbox_of_app",
 };
 
 static inline bool goes_across_shards(const char *name)

@@ -5,6 +5,7 @@
 #include "seslite_draft.h"
 #include "seslite_erase.h"
 #include "seslite_history.h"
+#include "seslite_inbox.h"
 #include "seslite_postgres.h"
 
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
@@ -135,7 +136,9 @@ static void test_small_writes_are_two(struct far_store *far)
     const ses_append_options expecting = {.size = sizeof expecting,
                                           .expected = "{\"user:none\":\"__ADK_SENTINEL_REMOVED__\"}",
                                           .expected_len = SES_NUL};
+    ses_append_options answer = {.size = sizeof answer, .answers = "request"};
     ses_draft_options mine = {.size = sizeof mine};
+    ses_inputs *inputs = NULL;
     char *text = NULL;
     ses_lease lease;
     ses_error error;
@@ -159,6 +162,18 @@ static void test_small_writes_are_two(struct far_store *far)
     ses_free(text);
     assert_trips(far, 2, assert_ok(ses_draft_clear(far->store, &key, &mine, &error)));
     assert_trips(far, 2, assert_ok(ses_lease_release(far->store, &key, lease.token, NULL, &error)));
+    assert_trips(far, 2, assert_ok(ses_inbox_add(far->store, &key, "request", "1", 1, NULL, &error)));
+    assert_trips(
+        far, 2, assert_code(SES_DUPLICATE, ses_inbox_add(far->store, &key, "request", "1", 1, NULL, &error)));
+    assert_trips(far, 6, assert_ok(ses_inbox_take(far->store, &key, "owner", NULL, &inputs, &lease, &error)));
+    ses_inputs_close(inputs);
+    assert_trips(far, 2, assert_ok(ses_inbox_list(far->store, &key, NULL, &inputs, &error)));
+    ses_inputs_close(inputs);
+    answer.lease = lease.token;
+    assert_trips(far, 1, assert_ok(ses_append_by_key(far->store, &key, "{}", 2, &answer, NULL, &error)));
+    must_refresh(far->session);
+    assert_trips(far, 2,
+                 assert_code(SES_UNCHANGED, ses_inbox_remove(far->store, &key, "request", NULL, &error)));
     assert_trips(far, 2, assert_ok(ses_title_set(far->session, "Some title", NULL, &error)));
     assert_trips(far, 2, assert_ok(ses_title_set_by_key(far->store, &key, "Another", NULL, &error)));
     assert_trips(far, 2, assert_ok(ses_labels_set(far->session, &(ses_label){"l", "v"}, 1, NULL, &error)));
@@ -423,13 +438,13 @@ static void test_opening_is_three(struct far_store *far)
 }
 
 /* The ids and annotations, the state, the state at the beginning (which is two), the names of artifacts, and
- * the draft and the events. */
+ * the draft, the inbox (which is two) and the events. */
 static void find_in_a_session(struct far_store *far, const ses_key *of)
 {
     ses_findings *page = NULL;
     ses_error error;
 
-    assert_trips(far, 7, assert_ok(ses_store_find(far->store, of, "agent", SES_NUL, NULL, &page, &error)));
+    assert_trips(far, 9, assert_ok(ses_store_find(far->store, of, "agent", SES_NUL, NULL, &page, &error)));
     assert_int_equal(ses_findings_count(page), 2);
     assert_null(ses_findings_token(page));
     ses_findings_close(page);

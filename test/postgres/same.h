@@ -40,6 +40,8 @@ static const char filling[] =
     "INSERT INTO session_leases SELECT id / 3, id, 'owner', id, id + 1, CASE id % 2 WHEN 0 THEN 'next' END,"
     " CASE id % 2 WHEN 0 THEN id END FROM sessions WHERE id % 3 = 0;"
     "INSERT INTO session_drafts SELECT id, id, 'draft ' || id FROM sessions WHERE id % 4 = 0;"
+    "INSERT INTO session_inbox SELECT NULL, s.id, s.app_id, n.name, n.n, '[' || n.n || ']'"
+    " FROM sessions AS s, temp.names AS n WHERE s.id % 2 = 0 AND n.n < 6;"
     "INSERT INTO derived SELECT id, 'words', 1, 0 FROM sessions WHERE id % 3;"
     "INSERT INTO app_state SELECT a.id, n.name, '{\"a\": 1.10}', 0, 0 FROM apps AS a, temp.names AS n WHERE "
     "n.n < 9;"
@@ -167,6 +169,9 @@ static const struct {
      " FROM session_leases"},
     {"session_drafts",
      "SELECT shard(2, session_id), moved(2, session_id), updated_us, body FROM session_drafts"},
+    {"session_inbox",
+     "SELECT shard(2, session_id), id, moved(2, session_id), moved(0, app_id), request, added_us, body"
+     " FROM session_inbox"},
     {"derived", "SELECT shard(2, session_id), moved(2, session_id), what, seq, epoch FROM derived"},
     {"app_state",
      "SELECT shard(0, app_id), moved(0, app_id), key, value, moved(2, session_id), seq FROM app_state"},

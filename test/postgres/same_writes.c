@@ -61,14 +61,23 @@ static const struct writing writings[] = {{"title_set", "sT"},
 
 /* Statements that would soon leave nothing to write about, or seldom find something: each is undone, and made
  * until it has written. */
-static const struct writing undone[] = {{"content_grow", "uCqt"},         {"content_finish", "uCT"},
-                                        {"content_delete", "uC"},         {"content_use", "uCq"},
-                                        {"contents_use", "uTWq"},         {"artifacts_remove", "uTW"},
-                                        {"base_artifact_forget", "uTTK"}, {"chunks_delete", "u"},
-                                        {"chunks_sweep", "ut"},           {"contents_sweep", "ut"},
-                                        {"user_artifacts_delete", "u"},   {"user_chunks_delete", "u"},
-                                        {"user_contents_delete", "u"},    {"session_state_replace", "sTTYqy"},
-                                        {"base_state_replace", "sKTqy"}};
+static const struct writing undone[] = {{"content_grow", "uCqt"},
+                                        {"content_finish", "uCT"},
+                                        {"content_delete", "uC"},
+                                        {"content_use", "uCq"},
+                                        {"contents_use", "uTWq"},
+                                        {"artifacts_remove", "uTW"},
+                                        {"base_artifact_forget", "uTTK"},
+                                        {"chunks_delete", "u"},
+                                        {"chunks_sweep", "ut"},
+                                        {"contents_sweep", "ut"},
+                                        {"user_artifacts_delete", "u"},
+                                        {"user_chunks_delete", "u"},
+                                        {"user_contents_delete", "u"},
+                                        {"session_state_replace", "sTTYqy"},
+                                        {"base_state_replace", "sKTqy"},
+                                        {"inbox_remove", "sT"},
+                                        {"inbox_delete", "s"}};
 
 enum {
     WRITINGS = sizeof writings / sizeof writings[0],

@@ -3,6 +3,7 @@
 #include "database.h"
 #include "plans.h"
 #include "seslite_draft.h"
+#include "seslite_inbox.h"
 #include "seslite_artifact.h"
 #include "seslite_postgres.h"
 #include "seslite_usage.h"
@@ -94,6 +95,7 @@ static void fill(ses_store *store, const ses_key *key)
     assert_ok(ses_prune_by_key(store, key, &prune, NULL, &error));
     assert_ok(ses_lease_take(store, key, "owner", NULL, &lease, &error));
     assert_ok(ses_draft_set(store, key, "a draft", SES_NUL, NULL, &error));
+    assert_ok(ses_inbox_add(store, key, "request", "1", 1, NULL, &error));
     assert_ok(ses_artifact_save_by_key(store, key, "a", "bytes", 5, NULL, NULL, &error));
 }
 
@@ -311,10 +313,24 @@ TENANTS_TEST(a_tally_of_each_app)
 
 /* ------------------------------------------------------------------------------------------------- by SQL */
 
-static const char *const tables[] = {
-    "apps",           "users",       "sessions",  "session_details",   "session_labels", "session_leases",
-    "session_drafts", "derived",     "app_state", "user_state",        "session_state",  "base_state",
-    "events",         "event_marks", "artifacts", "artifact_contents", "artifact_chunks"};
+static const char *const tables[] = {"apps",
+                                     "users",
+                                     "sessions",
+                                     "session_details",
+                                     "session_labels",
+                                     "session_leases",
+                                     "session_drafts",
+                                     "session_inbox",
+                                     "derived",
+                                     "app_state",
+                                     "user_state",
+                                     "session_state",
+                                     "base_state",
+                                     "events",
+                                     "event_marks",
+                                     "artifacts",
+                                     "artifact_contents",
+                                     "artifact_chunks"};
 
 enum { TABLES = sizeof tables / sizeof tables[0] };
 

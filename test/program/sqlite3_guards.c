@@ -42,10 +42,10 @@ static char *run_program(const struct folder *folder, const char *sql, int *stat
 static char *dump(const char *path)
 {
     static const char *const tables[] = {
-        "apps",           "users",          "sessions",          "session_details", "session_labels",
-        "session_leases", "session_drafts", "app_state",         "user_state",      "session_state",
-        "base_state",     "events",         "event_marks",       "version_floor",   "features",
-        "derived",        "artifacts",      "artifact_contents", "artifact_chunks"};
+        "apps",           "users",          "sessions",      "session_details",   "session_labels",
+        "session_leases", "session_drafts", "session_inbox", "app_state",         "user_state",
+        "session_state",  "base_state",     "events",        "event_marks",       "version_floor",
+        "features",       "derived",        "artifacts",     "artifact_contents", "artifact_chunks"};
     struct text out = {NULL, 0};
     sqlite3 *db = raw_open(path);
 
@@ -126,7 +126,7 @@ SQLITE3_GUARDS_TEST(types_are_strict)
         folder->path,
         "SELECT count(*), sum(strict) FROM pragma_table_list WHERE type = 'table' AND schema = 'main'"
         " AND name NOT LIKE 'sqlite_%'",
-        "19|19\n");
+        "20|20\n");
 }
 
 SQLITE3_GUARDS_TEST(no_row_without_its_owner)

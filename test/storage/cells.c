@@ -1,6 +1,6 @@
 /*
  * Each operation on a session that has everything: an index of words and a tally in its store, artifacts that
- * its events name, a title, labels, an expiry, a lease that is held, a draft, and followers. The same is done
+ * its events name, a title, labels, an expiry, a lease, a draft, an input, and followers. The same is done
  * to a store that derives nothing. Afterwards both must find and count the same, everything that the session
  * has must be as the operation says, and the check of the store must find nothing. test/README.md lists these
  * cells.
@@ -10,6 +10,7 @@
 #include "seslite_artifact.h"
 #include "seslite_draft.h"
 #include "seslite_erase.h"
+#include "seslite_inbox.h"
 #include "seslite_search.h"
 #include "seslite_usage.h"
 
@@ -79,6 +80,7 @@ static void fill(struct side *side)
     assert_ok(ses_lease_take(side->store, &full, "worker", &hour, &lease, &error));
     side->token = lease.token;
     assert_ok(ses_draft_set(side->store, &full, "Hel", SES_NUL, NULL, &error));
+    assert_ok(ses_inbox_add(side->store, &full, "request", "1", 1, NULL, &error));
 }
 
 static void follow(struct side *side)
@@ -228,6 +230,16 @@ static void assert_draft(ses_store *store, const ses_key *key, const char *expec
     ses_free(body);
 }
 
+static void assert_waiting(ses_store *store, const ses_key *key, size_t expected)
+{
+    ses_inputs *inputs = NULL;
+    ses_error error;
+
+    assert_ok(ses_inbox_list(store, key, NULL, &inputs, &error));
+    assert_int_equal(ses_inputs_count(inputs), expected);
+    ses_inputs_close(inputs);
+}
+
 /* Its title, its labels, its expiry and its kind; a fork is not in the archive. */
 static void assert_attributes(const struct cells *cells, ses_store *store, const ses_key *key)
 {
@@ -271,6 +283,7 @@ static void assert_session(const struct cells *cells, struct side *side)
     assert_int_equal(versions_of(side->store, &full), cells->versions);
     assert_lease(side);
     assert_draft(side->store, &full, "Hel");
+    assert_waiting(side->store, &full, 1);
 }
 
 static void assert_everything(struct cells *cells)
@@ -357,8 +370,9 @@ CELLS_TEST(a_fork)
     ON_BOTH(SES_OK, ses_fork_by_key(store, &full, AT(4), &to, NULL, NULL, &error));
     assert_int_equal(versions_of(cells->derived.store, &to), 4);
     assert_attributes(cells, cells->derived.store, &to);
-    /* It has no lease, and no draft. */
+    /* It has no lease, no draft and no inputs. */
     assert_draft(cells->derived.store, &to, NULL);
+    assert_waiting(cells->derived.store, &to, 0);
     ON_BOTH(SES_LEASED,
             ses_append_by_key(store, &to, "{}", 2,
                               &(ses_append_options){.size = sizeof(ses_append_options), .lease = 1}, NULL,
@@ -410,10 +424,11 @@ CELLS_TEST(an_expiry)
     ON_BOTH(SES_OK, ses_store_expire(store, "app", &late, NULL, &error));
     cells->gone = true;
     assert_everything(cells);
-    assert_query(cells->fixture->path,
-                 "SELECT (SELECT count(*) FROM artifacts), (SELECT count(*) FROM session_labels), (SELECT "
-                 "count(*) FROM session_leases), (SELECT count(*) FROM session_drafts)",
-                 "0|0|0|0\n");
+    assert_query(
+        cells->fixture->path,
+        "SELECT (SELECT count(*) FROM artifacts), (SELECT count(*) FROM session_labels), (SELECT "
+        "count(*) FROM session_leases), (SELECT count(*) FROM (SELECT session_id FROM session_drafts UNION ALL SELECT session_id FROM session_inbox))",
+        "0|0|0|0\n");
 }
 
 CELLS_TEST(a_deletion)
@@ -424,7 +439,7 @@ CELLS_TEST(a_deletion)
     assert_query(
         cells->fixture->path,
         "SELECT (SELECT count(*) FROM artifacts), (SELECT count(*) FROM session_labels), (SELECT "
-        "count(*) FROM session_leases), (SELECT count(*) FROM session_drafts), (SELECT count(*) FROM derived)",
+        "count(*) FROM session_leases), (SELECT count(*) FROM (SELECT session_id FROM session_drafts UNION ALL SELECT session_id FROM session_inbox)), (SELECT count(*) FROM derived)",
         "0|0|0|0|2\n");
 }
 
@@ -436,7 +451,7 @@ CELLS_TEST(a_deletion_of_the_user)
     assert_query(
         cells->fixture->path,
         "SELECT (SELECT count(*) FROM artifacts), (SELECT count(*) FROM session_labels), (SELECT "
-        "count(*) FROM session_leases), (SELECT count(*) FROM session_drafts), (SELECT count(*) FROM derived), "
+        "count(*) FROM session_leases), (SELECT count(*) FROM (SELECT session_id FROM session_drafts UNION ALL SELECT session_id FROM session_inbox)), (SELECT count(*) FROM derived), "
         "(SELECT count(*) FROM usage_sums)",
         "0|0|0|0|0|0\n");
 }
@@ -489,10 +504,11 @@ CELLS_TEST(an_import_that_replaces)
                               SES_IMPORT_REPLACE, &report, &error));
     cells->gone = true; /* the session that was followed */
     assert_everything(cells);
-    assert_query(cells->fixture->path,
-                 "SELECT (SELECT count(*) FROM session_labels), (SELECT count(*) FROM session_leases), "
-                 "(SELECT count(*) FROM session_drafts)",
-                 "0|0|0\n");
+    assert_query(
+        cells->fixture->path,
+        "SELECT (SELECT count(*) FROM session_labels), (SELECT count(*) FROM session_leases), "
+        "(SELECT count(*) FROM (SELECT session_id FROM session_drafts UNION ALL SELECT session_id FROM session_inbox))",
+        "0|0|0\n");
     free(text.data);
     ses_close(another);
 }
@@ -515,8 +531,9 @@ CELLS_TEST(an_export_and_a_load)
     assert_same_store(loaded, cells->derived.store);
     assert_attributes(cells, loaded, &full);
     assert_int_equal(versions_of(loaded, &full), EVENTS);
-    /* A lease and a draft are not part of it. */
+    /* A lease, a draft and inputs are not part of it. */
     assert_draft(loaded, &full, NULL);
+    assert_waiting(loaded, &full, 0);
     assert_ok(ses_lease_take(loaded, &full, "somebody else", NULL, &lease, &error));
     assert_everything(cells);
     free(after.data);
@@ -525,7 +542,7 @@ CELLS_TEST(an_export_and_a_load)
     ses_close(loaded);
 }
 
-/* A copy and a backup have everything, the lease and the draft too. */
+/* A copy and a backup have everything, the lease, the draft and the input too. */
 static void assert_copy(struct cells *cells, ses_store *copy)
 {
     struct side side = {.store = copy, .token = cells->derived.token};

@@ -5,6 +5,7 @@
 #include "../session/history.h"
 #include "../check.h"
 #include "seslite_draft.h"
+#include "seslite_inbox.h"
 
 /* ------------------------------------------------------------------------------------------- the store */
 
@@ -28,6 +29,7 @@ static void annotate(ses_store *store)
     assert_ok(ses_lease_take(store, &full, "owner", NULL, &lease, &error));
     assert_ok(ses_lease_take(store, &plain, "owner", NULL, &lease, &error));
     assert_ok(ses_draft_set(store, &full, "a draft", SES_NUL, NULL, &error));
+    assert_ok(ses_inbox_add(store, &full, "request", "{\"x\":1}", SES_NUL, NULL, &error));
     assert_ok(ses_shared_state_change(store, "app", NULL, Q("{'config':1}"), SES_NUL, NULL, &error));
     assert_ok(ses_shared_state_change(store, "empty", NULL, Q("{'config':1}"), SES_NUL, NULL, &error));
     assert_ok(ses_shared_state_change(store, "app", "nobody", Q("{'lang':'en'}"), SES_NUL, NULL, &error));
@@ -89,6 +91,7 @@ static const struct {
               {"session_labels", "session_id, name"},
               {"session_leases", "token"},
               {"session_drafts", "session_id"},
+              {"session_inbox", "id"},
               {"app_state", "app_id, key"},
               {"user_state", "user_id, key"},
               {"session_state", "session_id, key"},
@@ -174,6 +177,16 @@ static const struct {
     {"session_leases.until_us much more", NULL},
     {"session_leases.until_us less", NULL},
     {"session_leases.until_us negative", NULL},
+    {"session_inbox deleted", NULL},
+    {"session_inbox.id more", NULL},
+    {"session_inbox.id much more", NULL},
+    {"session_inbox.session_id more", "r.session_id + 1 IN (SELECT id FROM sessions)"},
+    {"session_inbox.request other", NULL},
+    {"session_inbox.added_us more", NULL},
+    {"session_inbox.added_us much more", NULL},
+    {"session_inbox.added_us less", NULL},
+    {"session_inbox.added_us negative", NULL},
+    {"session_inbox.body reworded", NULL},
     {"session_drafts deleted", NULL},
     {"session_drafts.session_id more", "r.session_id + 1 IN (SELECT id FROM sessions)"},
     {"session_drafts.updated_us more", NULL},
@@ -356,6 +369,7 @@ static const char *copied_value(const struct tampering *tampering, const char *c
                                           "events.position",
                                           "session_details.session_id",
                                           "session_leases.session_id",
+                                          "session_inbox.id",
                                           "event_marks.seq"};
     static const char *const texts[] = {"apps.name",           "users.name",    "sessions.name",
                                         "session_labels.name", "app_state.key", "user_state.key",

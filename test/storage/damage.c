@@ -13,6 +13,7 @@
 #include "storage/damage_bytes.h"
 #include "storage/damage_rows.h"
 #include "seslite_draft.h"
+#include "seslite_inbox.h"
 #include "seslite_erase.h"
 #include "seslite_usage.h"
 #include "storage/work_clock.h"
@@ -149,6 +150,7 @@ static void add_lease(ses_store *store, const ses_key *key)
     ses_error error;
     assert_ok(ses_lease_take(store, key, "owner", NULL, &lease, &error));
     assert_ok(ses_draft_set(store, key, "a draft", SES_NUL, NULL, &error));
+    assert_ok(ses_inbox_add(store, key, "request", "{}", SES_NUL, NULL, &error));
 }
 
 static int64_t steady_clock_of_the_stores(void *context)
@@ -874,6 +876,28 @@ static void use_draft(struct drive *drive)
     (void)CALL(drive, "ses_draft_clear", WRITE_CODES, ses_draft_clear(drive->store, &victim, NULL, &error));
 }
 
+static void use_inbox(struct drive *drive)
+{
+    const ses_key app = {victim.app, NULL, NULL};
+    const ses_append_options answer = {.size = sizeof answer, .answers = "another"};
+    ses_inputs *inputs = NULL;
+    ses_lease lease;
+    ses_error error;
+
+    (void)CALL(drive, "ses_inbox_list", READ_CODES,
+               ses_inbox_list(drive->store, &app, NULL, &inputs, &error));
+    ses_inputs_close(inputs);
+    (void)CALL(drive, "ses_inbox_add", WRITE_CODES,
+               ses_inbox_add(drive->store, &victim, "another", "{}", SES_NUL, NULL, &error));
+    (void)CALL(drive, "ses_inbox_take", WRITE_CODES,
+               ses_inbox_take(drive->store, &victim, "owner", NULL, &inputs, &lease, &error));
+    ses_inputs_close(inputs);
+    (void)CALL(drive, "ses_append_by_key", APPEND_CODES,
+               ses_append_by_key(drive->store, &victim, "{}", SES_NUL, &answer, NULL, &error));
+    (void)CALL(drive, "ses_inbox_remove", WRITE_CODES,
+               ses_inbox_remove(drive->store, &victim, "request", NULL, &error));
+}
+
 static void read_pending(struct drive *drive)
 {
     ses_pending *pending = NULL;
@@ -995,6 +1019,7 @@ static void create_and_delete(struct drive *drive)
     ses_session_close(session);
     use_lease(drive);
     use_draft(drive);
+    use_inbox(drive);
     read_pending(drive);
     retain(drive);
     set_labels(drive);
@@ -1051,6 +1076,7 @@ static void judge_others(struct drive *drive, const char *sound, const char *who
                                             {"base_state", "session_id"},
                                             {"session_leases", "session_id"},
                                             {"session_drafts", "session_id"},
+                                            {"session_inbox", "session_id"},
                                             {"session_labels", "session_id"},
                                             {"derived", "session_id"}};
     sqlite3 *db = raw_open(drive->path);

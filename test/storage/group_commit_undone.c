@@ -5,6 +5,7 @@
 #include "group.h"
 #include "seslite_draft.h"
 #include "seslite_erase.h"
+#include "seslite_inbox.h"
 #include "seslite_search.h"
 #include "seslite_usage.h"
 
@@ -86,6 +87,59 @@ COMMIT_TEST(drafts_beside_a_call_that_fails)
     assert_ok(ses_draft_get(fixture->store, &b, NULL, &body, NULL, NULL, &error));
     assert_string_equal(body, "Hel");
     ses_free(body);
+}
+
+/* ----------------------------------------------------------------------------------------------- inboxes */
+
+static int answer_input(struct call *call)
+{
+    const ses_key key = {"app", "user", call->session_id};
+    const ses_append_options options = {.size = sizeof options, .answers = "request"};
+    return ses_append_by_key(call->store, &key, "{}", 2, &options, NULL, &call->error);
+}
+
+static int add_input(struct call *call)
+{
+    const ses_key key = {"app", "user", call->session_id};
+    return ses_inbox_add(call->store, &key, "request", "1", 1, NULL, &call->error);
+}
+
+static int take_input(struct call *call)
+{
+    const ses_key key = {"app", "user", call->session_id};
+    ses_inputs *input = NULL;
+    ses_lease lease;
+    const int code = ses_inbox_take(call->store, &key, "owner", NULL, &input, &lease, &call->error);
+
+    ses_inputs_close(input);
+    return code;
+}
+
+COMMIT_TEST(inputs_beside_a_call_that_fails)
+{
+    const struct call what[] = {{.kind = OTHER, .make = answer_input, .session_id = "a"},
+                                {.kind = OTHER, .make = take_input, .session_id = "c"},
+                                {.kind = OTHER, .make = drop_tally, .session_id = "d"},
+                                {.kind = OTHER, .make = add_input, .session_id = "b"}};
+    static const int codes[] = {SES_OK, SES_OK, SES_IO, SES_OK};
+    const ses_key user = {"app", "user", NULL};
+    const ses_key a = {"app", "user", "a"};
+    const ses_key c = {"app", "user", "c"};
+    ses_inputs *inputs = NULL;
+
+    assert_ok(ses_store_tally(fixture->store, NULL, NULL, &error));
+    assert_ok(ses_inbox_add(fixture->store, &a, "request", "1", 1, NULL, &error));
+    assert_ok(ses_inbox_add(fixture->store, &c, "request", "1", 1, NULL, &error));
+    atomic_store(&fails_now, "DELETE FROM features");
+    run_group(fixture->store, what, 4, COMMIT_IS_REAL);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(calls[i].code, codes[i]);
+    assert_int_equal(stored(fixture->store, "a"), 1);
+    assert_ok(ses_inbox_list(fixture->store, &user, NULL, &inputs, &error));
+    assert_int_equal(ses_inputs_count(inputs), 2);
+    assert_string_equal(ses_inputs_at(inputs, 0)->session, "c");
+    assert_string_equal(ses_inputs_at(inputs, 1)->session, "b");
+    ses_inputs_close(inputs);
 }
 
 /* ------------------------------------------------------------------------------ damage in what is derived */

@@ -91,6 +91,7 @@ TEST_OF(marks_setup, a_session_takes_all_its_rows_along)
                             "INSERT INTO session_details (session_id, title) VALUES (1, 't'), (2, 't');"
                             "INSERT INTO base_state VALUES (1, 'k', '1', 1), (2, 'k', '1', 1);"
                             "INSERT INTO session_drafts VALUES (1, 4, 'd'), (2, 4, 'd');"
+                            "INSERT INTO session_inbox VALUES (1, 1, 1, 'r', 4, '1'), (2, 2, 1, 'r', 4, '1');"
                             "INSERT INTO event_marks VALUES (2, 1, 2, NULL);");
     assert_ok(ses_delete(fixture->store, &key, NULL, &deleted, &error));
     assert_int_equal(deleted, 1);
@@ -99,7 +100,7 @@ TEST_OF(marks_setup, a_session_takes_all_its_rows_along)
         "SELECT group_concat(session_id) FROM (SELECT session_id FROM session_labels UNION ALL"
         " SELECT session_id FROM session_leases UNION ALL SELECT session_id FROM session_details UNION ALL"
         " SELECT session_id FROM base_state UNION ALL SELECT session_id FROM event_marks UNION ALL"
-        " SELECT session_id FROM session_drafts)",
-        "2,2,2,2,2,2\n");
+        " SELECT session_id FROM session_drafts UNION ALL SELECT session_id FROM session_inbox)",
+        "2,2,2,2,2,2,2\n");
     assert_sound(fixture->path);
 }

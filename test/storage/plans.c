@@ -173,11 +173,11 @@ static bool is_by_last_writes(const char *name)
 static void assert_plan_line(const char *name, const char *detail)
 {
     /* A sort is bounded: by the sessions active in the same 30 seconds, by the few that an index found, or by
-     * a session's artifacts. */
+     * a session's artifacts or inputs. */
     bool sorts = strstr(detail, "TEMP B-TREE") != NULL;
     bool is_short = strncmp(name, "list_", 5) == 0 && sorts_by_last_terms(detail);
-    bool of_few =
-        strcmp(name, "list_among") == 0 || strcmp(name, "contents_use") == 0 || is_by_last_writes(name);
+    bool of_few = strcmp(name, "list_among") == 0 || strcmp(name, "contents_use") == 0 ||
+                  strcmp(name, "inbox_of_session") == 0 || is_by_last_writes(name);
 
     /* It has one row, of which the statistics may tell. */
     if (strcmp(detail, "SCAN version_floor") == 0)

@@ -1,6 +1,7 @@
 /* Stores that version 0.2.0 made (schema version 2) become those of this version. */
 #include "released.h"
 #include "seslite_draft.h"
+#include "seslite_inbox.h"
 #include "siblings.h"
 
 /* In the tables: users u (1) and v (2); a session's number, user, name, time of creation, and the names of
@@ -133,7 +134,7 @@ TEST(circles_of_forks_end)
     free(path);
 }
 
-TEST(sessions_can_have_drafts)
+TEST(sessions_can_have_drafts_and_inputs)
 {
     static const struct made sessions[] = {{1, 1, "a", 1, NULL, NULL}};
     const ses_key a = {"app", "u", "a"};
@@ -144,8 +145,10 @@ TEST(sessions_can_have_drafts)
     ses_store *store = must_open(path, NULL);
     assert_code(SES_ABSENT, ses_draft_get(store, &a, NULL, &body, NULL, NULL, &error));
     assert_ok(ses_draft_set(store, &a, "Hel", SES_NUL, NULL, &error));
+    assert_ok(ses_inbox_add(store, &a, "request", "1", 1, NULL, &error));
+    assert_code(SES_DUPLICATE, ses_inbox_add(store, &a, "request", "1", 1, NULL, &error));
     must_delete(store, &a);
     ses_close(store);
-    assert_query(path, "SELECT count(*) FROM session_drafts", "0\n");
+    assert_query(path, "SELECT count(*) FROM session_drafts UNION SELECT count(*) FROM session_inbox", "0\n");
     free(path);
 }

@@ -34,6 +34,7 @@ PURPOSES = {
     "agent": "contents, tool calls, templates",
     "artifact": "files of sessions and users",
     "draft": "messages that grow",
+    "inbox": "inputs that wait",
     "search": "words of events",
     "usage": "tokens of models",
     "erase": "redacting events",

@@ -18,7 +18,7 @@ enum find_step {
     FIND_LOOSE_ARTIFACTS, /* of that */
     FIND_NEXT_SESSION,    /* after `token` */
     FIND_ONE_SESSION,     /* the scope is one */
-    FIND_STATES,          /* of `session`, with its draft */
+    FIND_STATES,          /* of `session`, with its draft and its inbox */
     FIND_ARTIFACTS,       /* of `session`, after `name` */
     FIND_EVENTS,          /* of `session`, after `seq` */
     FIND_END

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "json/reader.h"
 #include "seslite_draft.h"
+#include "seslite_inbox.h"
 
 static void put_find_name(char *place, const char *name)
 {
@@ -244,6 +245,43 @@ static int find_in_draft(struct find *find, ses_error *error)
     return code;
 }
 
+/* An input is found once, in its request or in its body. */
+static int find_in_input(struct find *find, const ses_input *input, ses_error *error)
+{
+    const struct span body = {input->body, input->body_len};
+    const size_t count = find->page->found.count;
+    ses_finding what = finding_at(find, SES_FOUND_INPUT);
+
+    what.name = input->request;
+    int code = ses__find_in_bytes(find, &what, ses__span_of(input->request), error);
+    if (code == SES_OK && find->page->found.count == count)
+        code = ses__find_in_bytes(find, &what, body, error);
+    if (code == SES_OK && find->page->found.count == count)
+        code = ses__find_in_json(find, &what, body, error);
+    return code;
+}
+
+static int find_in_inbox(struct find *find, ses_error *error)
+{
+    ses_inbox_list_options options = {.size = sizeof options, LEFT_OF(&find->limits)};
+    const ses_key key = session_key_of(find);
+    ses_inputs *page = NULL;
+    size_t count = 0;
+    int code = SES_OK;
+
+    do {
+        code = ses_inbox_list(find->store, &key, &options, &page, error);
+        count = code == SES_OK ? ses_inputs_count(page) : 0;
+        for (size_t i = 0; i < count && code == SES_OK; i++) {
+            options.after = ses_inputs_at(page, i)->place;
+            code = find_in_input(find, ses_inputs_at(page, i), error);
+        }
+        ses_inputs_close(page);
+        page = NULL;
+    } while (code == SES_OK && count > 0);
+    return code;
+}
+
 static int find_in_events(struct find *find, bool *done, ses_error *error)
 {
     const ses_range range = {
@@ -282,6 +320,8 @@ static int step_in_session(struct find *find, ses_error *error)
         code = find_in_states(find, error);
         if (code == SES_OK)
             code = find_in_draft(find, error);
+        if (code == SES_OK)
+            code = find_in_inbox(find, error);
         at->step = FIND_ARTIFACTS;
         break;
     case FIND_ARTIFACTS:

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "model/event/timestamp.h"
+#include "session/sql/lease.h"
 #include "session/store.h"
-#include "storage/sql/rows/session.h"
 
 static const int64_t DEFAULT_LEASE_US = 60000000;
 
@@ -17,14 +17,32 @@ static int check_token(int64_t token, ses_error *error)
                : ses__error_set(error, SES_INVALID, "%lld is not the token of a lease", (long long)token);
 }
 
+int ses__lease_duration(int64_t *duration_us, ses_error *error)
+{
+    if (*duration_us < 0)
+        return ses__error_set(error, SES_INVALID, "lease options: duration_us is negative");
+    if (*duration_us == 0)
+        *duration_us = DEFAULT_LEASE_US;
+    return SES_OK;
+}
+
 static int take_lease_options(const ses_lease_options *given, ses_lease_options *own, ses_error *error)
 {
-    int code = ses__take_options(own, sizeof *own, given, "lease options", error);
+    const int code = ses__take_options(own, sizeof *own, given, "lease options", error);
 
-    if (code == SES_OK && own->duration_us < 0)
-        return ses__error_set(error, SES_INVALID, "lease options: duration_us is negative");
-    if (code == SES_OK && own->duration_us == 0)
-        own->duration_us = DEFAULT_LEASE_US;
+    return code == SES_OK ? ses__lease_duration(&own->duration_us, error) : code;
+}
+
+int ses__lease_check_owner(const char *owner, ses_error *error)
+{
+    int code = ses__check_argument(owner, "owner", error);
+    const size_t len = code == SES_OK ? strnlen(owner, LEASE_OWNER_MAX + 1) : 0;
+
+    if (code == SES_OK && (len == 0 || len > LEASE_OWNER_MAX))
+        code = ses__error_set(error, SES_INVALID, "the owner's name is %s; it must have 1 to %d bytes",
+                              len == 0 ? "empty" : "too long", LEASE_OWNER_MAX);
+    if (code == SES_OK && !ses__utf8_valid(owner, len))
+        code = ses__error_set(error, SES_INVALID, "the owner's name is not valid UTF-8");
     return code;
 }
 
@@ -165,21 +183,38 @@ static int run_look(struct db *db, void *context, ses_error *error)
     return code == SES_OK && decide_attempt(taking, &row) != STEP_NONE ? MUST_WRITE : code;
 }
 
+static int make_attempt(struct taking *taking, struct db *db, struct lease_row *row, ses_error *error)
+{
+    const enum lease_step step = decide_attempt(taking, row);
+    int code = SES_OK;
+
+    if (step == STEP_GIVE)
+        code = ses__lease_give(db, row, error);
+    else if (step != STEP_NONE)
+        code = ses__lease_set(db, row, error);
+    if (taking->taken)
+        taking->lease = (ses_lease){.token = row->token, .until_us = row->until_us};
+    return code;
+}
+
 static int run_take(struct db *db, void *context, ses_error *error)
 {
     struct taking *taking = context;
     struct lease_row row;
     int code = find_lease(db, taking->key, &row, &taking->now_us, error);
 
-    if (code != SES_OK)
-        return code;
-    const enum lease_step step = decide_attempt(taking, &row);
-    if (step == STEP_GIVE)
-        code = ses__lease_give(db, &row, error);
-    else if (step != STEP_NONE)
-        code = ses__lease_set(db, &row, error);
-    if (taking->taken)
-        taking->lease = (ses_lease){.token = row.token, .until_us = row.until_us};
+    return code == SES_OK ? make_attempt(taking, db, &row, error) : code;
+}
+
+int ses__lease_try(struct db *db, struct lease_row *row, const char *owner, int64_t duration_us,
+                   int64_t now_us, bool *taken, ses_lease *lease, ses_error *error)
+{
+    struct taking taking = {
+        .owner = owner, .duration_us = duration_us, .now_us = now_us, .attempt = LEASE_TAKE};
+    const int code = make_attempt(&taking, db, row, error);
+
+    *taken = taking.taken;
+    *lease = taking.lease;
     return code;
 }
 
@@ -277,7 +312,8 @@ static int wait_and_take(struct taking *taking, ses_error *error)
     struct lease_queue *queue = &taking->store->leases;
     ses_error unseen;
 
-    if (!ses__lease_queue_join(queue, &taking->waiter, taking->key, &taking->limits))
+    taking->waiter = (struct lease_waiter){.key = taking->key, .limits = &taking->limits};
+    if (!ses__lease_queue_join(queue, &taking->waiter))
         return ses__error_nomem(error);
     int code = take_in_queue(taking, error);
     if (code != SES_OK && taking->has_registered) {
@@ -298,13 +334,7 @@ static int lease_take(ses_store *store, const ses_key *key, const char *owner, c
     int code = ses__check_key(key, error);
 
     if (code == SES_OK)
-        code = ses__check_argument(owner, "owner", error);
-    const size_t len = code == SES_OK ? strnlen(owner, LEASE_OWNER_MAX + 1) : 0;
-    if (code == SES_OK && (len == 0 || len > LEASE_OWNER_MAX))
-        code = ses__error_set(error, SES_INVALID, "the owner's name is %s; it must have 1 to %d bytes",
-                              len == 0 ? "empty" : "too long", LEASE_OWNER_MAX);
-    if (code == SES_OK && !ses__utf8_valid(owner, len))
-        code = ses__error_set(error, SES_INVALID, "the owner's name is not valid UTF-8");
+        code = ses__lease_check_owner(owner, error);
     if (code == SES_OK)
         code = ses__check_argument(lease, "lease", error);
     if (code == SES_OK)

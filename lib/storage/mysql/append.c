@@ -111,6 +111,8 @@ static int run_whole(struct db *db, void *context, ses_error *error)
     ask_keys(db, &op->drafts[0].delta);
     if (op->takes_draft)
         ses__remote_ask(db, STATEMENT_DRAFT_DELETE, VALUES(OWNER(0)));
+    if (op->answers)
+        ses__remote_ask(db, STATEMENT_INBOX_REMOVE, VALUES(OWNER(0), STRING(op->answers)));
     ses__remote_ask(
         db, STATEMENT_APPEND_TOUCH,
         VALUES(INT(time_us), INT(ses__active_30s(time_us)), INT(op->now_us), INT(ses__hour_of(op->now_us))));

@@ -219,6 +219,8 @@ static int run_append(struct db *db, void *context, ses_error *error)
     ask_keys(sending);
     if (op->takes_draft)
         ses__remote_ask(db, STATEMENT_DRAFT_DELETE, VALUES(OWNER(sending->row->id)));
+    if (op->answers)
+        ses__remote_ask(db, STATEMENT_INBOX_REMOVE, VALUES(OWNER(sending->row->id), STRING(op->answers)));
     if (sending->count > 1)
         ses__remote_ask(db, STATEMENT_APPEND_TOUCH,
                         VALUES(OWNER(sending->row->id), INT(sending->count), INT(latest_us),

@@ -39,7 +39,8 @@ static const char *word_of(int kind)
                                         [SES_FOUND_KEY] = "key",         [SES_FOUND_VALUE] = "value",
                                         [SES_FOUND_INITIAL] = "initial", [SES_FOUND_BASE] = "base",
                                         [SES_FOUND_EVENT] = "event",     [SES_FOUND_ARTIFACT] = "artifact",
-                                        [SES_FOUND_BYTES] = "bytes",     [SES_FOUND_DRAFT] = "draft"};
+                                        [SES_FOUND_BYTES] = "bytes",     [SES_FOUND_DRAFT] = "draft",
+                                        [SES_FOUND_INPUT] = "input"};
 
     return kind > 0 && (size_t)kind < sizeof words / sizeof words[0] ? words[kind] : "other";
 }

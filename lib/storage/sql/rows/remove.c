@@ -51,7 +51,7 @@ static int remove_rows_of_session(struct db *db, int64_t id, ses_error *error)
     static const struct statement *const statements[] = {
         STATEMENT_EVENT_MARKS_DELETE,    STATEMENT_SESSION_STATE_DELETE, STATEMENT_BASE_STATE_DELETE,
         STATEMENT_SESSION_LABELS_DELETE, STATEMENT_SESSION_LEASE_DELETE, STATEMENT_DRAFT_DELETE,
-        STATEMENT_DERIVED_DELETE,
+        STATEMENT_INBOX_DELETE,          STATEMENT_DERIVED_DELETE,
     };
     int code = ses__query_do(db, STATEMENT_EVENTS_DELETE, error, VALUES(INT(id), INT(0), INT(MAX_SEQ)));
 

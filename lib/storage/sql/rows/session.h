@@ -239,6 +239,42 @@ SESLITE_PRIVATE void ses__session_draft_ask(struct query *rows, struct db *db, i
 SESLITE_PRIVATE bool ses__session_draft_next(struct query *rows, struct session_draft *draft);
 SESLITE_PRIVATE int ses__session_draft_set(struct db *db, int64_t session_id,
                                            const struct session_draft *draft, ses_error *error);
-SESLITE_PRIVATE int ses__session_draft_remove(struct db *db, int64_t session_id, ses_error *error);
+/* Appends call these two without linking what reads drafts and inputs. */
+static inline int ses__session_draft_remove(struct db *db, int64_t session_id, ses_error *error)
+{
+    return ses__query_do(db, STATEMENT_DRAFT_DELETE, error, VALUES(INT(session_id)));
+}
+static inline int ses__inbox_remove(struct db *db, int64_t session_id, const char *request, ses_error *error)
+{
+    return ses__query_do(db, STATEMENT_INBOX_REMOVE, error, VALUES(INT(session_id), STRING(request)));
+}
+
+/* -------------------------------------------------------------------------------------------- inboxes */
+
+/* An input that waits. The texts are borrowed until the next row. */
+struct inbox_row {
+    int64_t id; /* ascends as inputs are added */
+    int64_t session_id;
+    int64_t added_us;
+    struct span request;
+    struct span body;
+    struct span app;
+    struct span user;
+    struct span session;
+};
+
+/* Which inputs, in the order of their numbers. */
+struct inbox_range {
+    enum { INBOX_OF_STORE, INBOX_OF_APP, INBOX_OF_SESSION } of;
+    int64_t owner;   /* the number of the app, or the session; 0: of the session that is found */
+    int64_t user_id; /* of the app: only of this user; 0: of all */
+    int64_t after;
+    int64_t limit;
+    const char *lease_owner; /* only of sessions whose lease nobody else has; NULL: of all */
+    int64_t now_us;          /* for that, where the engine has no clock of its own */
+};
+SESLITE_PRIVATE void ses__inbox_ask(struct query *rows, struct db *db, const struct inbox_range *range,
+                                    ses_error *error);
+SESLITE_PRIVATE bool ses__inbox_next(struct query *rows, struct inbox_row *row);
 
 #endif

@@ -219,6 +219,8 @@ static int store_events(struct append_op *op, struct db *db, ses_error *error)
         code = ses__session_touch(db, &op->before, &op->row, error);
     if (code == SES_OK && stored && op->takes_draft)
         code = ses__session_draft_remove(db, op->row.id, error);
+    if (code == SES_OK && stored && op->answers)
+        code = ses__inbox_remove(db, op->row.id, op->answers, error);
     if (code != SES_OK || !stored || !op->annotating)
         return code;
     if (!op->asked)

@@ -151,11 +151,15 @@ static int check_own_labels(struct check *check, struct checked_session *session
 
 /* ------------------------------------------------------------------------------------- what is beside it */
 
-static int check_lease_and_draft(struct check *check, int64_t session_id)
+static int check_what_is_beside(struct check *check, int64_t session_id)
 {
+    const struct inbox_range all = {
+        .of = INBOX_OF_SESSION, .owner = session_id, .after = INT64_MIN, .limit = INT64_MAX};
     struct lease_row lease;
     struct session_draft draft;
+    struct inbox_row input;
     struct query drafts;
+    struct query inbox;
     int code = ses__check_settle(check, ses__lease_find(check->db, session_id, &lease, &check->error),
                                  SES_PROBLEM_LEASE);
 
@@ -163,7 +167,13 @@ static int check_lease_and_draft(struct check *check, int64_t session_id)
         return code;
     ses__session_draft_ask(&drafts, check->db, session_id, &check->error);
     (void)ses__session_draft_next(&drafts, &draft);
-    return ses__check_settle(check, ses__query_end(&drafts), SES_PROBLEM_DETAIL);
+    code = ses__check_settle(check, ses__query_end(&drafts), SES_PROBLEM_DETAIL);
+    if (code != SES_OK)
+        return code;
+    ses__inbox_ask(&inbox, check->db, &all, &check->error);
+    while (ses__inbox_next(&inbox, &input)) {
+    }
+    return ses__check_settle(check, ses__query_end(&inbox), SES_PROBLEM_DETAIL);
 }
 
 /* ---------------------------------------------------------------------------------------------- sessions */
@@ -194,7 +204,7 @@ static int check_session(struct check *check, struct checked_session *session)
             "sessions.details is %lld; other tables: parent (1), title (2), labels (4), archive (8), child (16): %lld",
             (long long)row->details, (long long)session->bits);
     if (code == SES_OK)
-        code = check_lease_and_draft(check, row->id);
+        code = check_what_is_beside(check, row->id);
     return code == SES_OK && !check->ended
                ? ses__check_log(check, row, session->bits & DETAIL_PARENT ? session->parent_seq : 0)
                : code;
