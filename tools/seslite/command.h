@@ -138,6 +138,7 @@ enum kind {
     X(IF_NOT_EXISTS, 0, "if-not-exists", NULL, KIND_NONE,                                                    \
       "accept a session that exists, and leave it as it is")                                                 \
     X(INPUT, 'i', "input", "FILE", KIND_FILE, "read the events from this file; \"-\" is standard input")     \
+    X(BODY, 'i', "input", "FILE", KIND_FILE, "read the JSON from this file; default: standard input")        \
     X(TEXT, 0, "text", "TEXT", KIND_TEXT, "append an event with this text")                                  \
     X(AUTHOR, 0, "author", "NAME", KIND_TEXT, "the author of that event; default: user")                     \
     X(INVOCATION, 0, "invocation", "ID", KIND_TEXT, "the invocation of that event")                          \

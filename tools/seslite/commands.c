@@ -92,7 +92,7 @@ const struct command command_table[] = {
      .summary = "find all that the store holds about somebody",
      .words =
          "Looks for a text, or for what --pattern matches, wherever it can be: in ids, titles and labels, in "
-         "the names and values of state, in what sessions began with, in drafts, in all events and in "
+         "the names and values of state, in what sessions began with, in drafts and inboxes, in all events and in "
          "artifacts, with their bytes. It looks in the whole store, or in an app, a user or a session. It is what a request of "
          "somebody who asks for their data, or for its erasure, begins with: see redact and delete. To look "
          "for messages, use search. It ends with 3 if it finds nothing.",
@@ -222,6 +222,31 @@ const struct command command_table[] = {
      .options = OPTIONS_OF(O(SECURE), O(DRY_RUN), O(YES)),
      .example = " seslite -f agents.db -s s1 artifact delete report.pdf",
      .run = run_artifact_delete},
+    {.group = "Inboxes",
+     .name = "inbox list",
+     .summary = "list the inputs that wait for their turn",
+     .words = "Inputs of the whole store, or of an app, a user or a session, the oldest first. Those that a "
+              "worker has taken are among them, until they are answered.",
+     .options = OPTIONS_OF(O(LIMIT)),
+     .example = " seslite -f agents.db inbox list",
+     .run = run_inbox_list},
+    {.group = "Inboxes",
+     .name = "inbox add",
+     .summary = "add an input to the inbox of a session",
+     .words =
+         "The input is a JSON value. If an input with the same id of a request, and with the same JSON, waits "
+         "already, or the session has an event with that id, nothing is added.",
+     .argument = {"REQUEST", KIND_TEXT, true, 1},
+     .options = OPTIONS_OF(O(BODY)),
+     .example = " echo '{\"text\":\"Hello\"}' | seslite -f agents.db -s s1 inbox add request-1",
+     .run = run_inbox_add},
+    {.group = "Inboxes",
+     .name = "inbox remove",
+     .summary = "remove an input that nobody is to answer",
+     .argument = {"REQUEST", KIND_TEXT, true, 1},
+     .options = OPTIONS_OF(O(YES)),
+     .example = " seslite -f agents.db -s s1 inbox remove request-1",
+     .run = run_inbox_remove},
     {.group = "History",
      .name = "fork",
      .summary = "make a new session that begins with this one's events up to a point",
