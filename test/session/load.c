@@ -699,7 +699,7 @@ TEST(wrong_calls_are_refused)
     source.loaded.parent = &(ses_key){"other", "user", "s"};
     assert_refused(store, &source, SES_INVALID, "another app", -1);
     source.loaded.parent = &(ses_key){NULL, "user", ""};
-    assert_refused(store, &source, SES_INVALID, "parent's session", -1);
+    assert_refused(store, &source, SES_INVALID, "the parent: the session id", -1);
     source = plain();
     source.loaded.title = "";
     assert_refused(store, &source, SES_INVALID, "title", -1);
