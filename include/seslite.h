@@ -29,9 +29,10 @@
  *
  * Other headers are not included: seslite_agent.h has calls for agent frameworks, seslite_artifact.h keeps
  * files of sessions and users, seslite_draft.h keeps a message that grows, seslite_inbox.h keeps inputs that
- * wait for their turn, seslite_search.h finds events by words, seslite_usage.h adds up the tokens that models
- * have used, seslite_erase.h erases what must not be kept from events that stay, seslite_cjson.h has calls
- * for programs that use cJSON, and seslite_postgres.h and seslite_mysql.h open a store on a server.
+ * wait for their turn, seslite_search.h finds events by words, seslite_memory.h remembers for later sessions
+ * what was said, seslite_usage.h adds up the tokens that models have used, seslite_erase.h erases what must
+ * not be kept from events that stay, seslite_cjson.h has calls for programs that use cJSON, and
+ * seslite_postgres.h and seslite_mysql.h open a store on a server.
  *
  * Three things to know first:
  *
@@ -1119,6 +1120,7 @@ typedef struct ses_filter {
     const char *without_label;        /* it has no label with this name */
     int archived;                     /* SES_ARCHIVED_*; MISUSE for other numbers */
     unsigned kinds;                   /* it is of one of these SES_KIND_*; MISUSE for other bits */
+    int remembered; /* 1: some of it is remembered (see seslite_memory.h), or it is memory */
 } ses_filter;
 
 typedef struct ses_list_options {
@@ -1381,6 +1383,9 @@ SES_API int ses_archive_set_by_key(ses_store *store, const ses_key *key, int arc
 /* Returns when the session was archived, in microseconds since 1970, as of when it was read, listed or
  * refreshed, or its handle changed that. 0: it is not archived. */
 SES_API int64_t ses_session_archived_us(const ses_session *session);
+/* Returns the number of the last event that is remembered (see seslite_memory.h), as of the same moment. 0:
+ * none is. */
+SES_API int64_t ses_session_remembered_seq(const ses_session *session);
 
 /* These calls return the title (NULL: none) and the number of labels as of when the session was created,
  * read, listed or refreshed, or its handle set them. A title and a label are borrowed until the handle is

@@ -27,7 +27,7 @@ typedef enum ses_redact_flags {
      * deleted. Sessions are known to be forks of each other by a number that they have in common and that
      * exports keep, never by what they contain. (Forks of a session that was deleted before the store was
      * upgraded from version 0.2.0 are known by the name of that session.) A copy has the same number, id,
-     * invocation, author, branch and time. The copies of a memory service (lib/search/README.md) have the
+     * invocation, author, branch and time. The copies of a memory service (lib/memory/README.md) have the
      * number of origin, too; such a copy has the same id, author and time. The versions of these sessions go
      * up, too. In the memory of this session, `forks_left` counts what the flag does not reach: copies that
      * an older version has made, and events that may be copies, as this session has none of their ids. */

@@ -26,7 +26,8 @@ extern "C" {
 typedef enum ses_search_flags {
     SES_SEARCH_ANY = 0x1,    /* events with at least one of the words */
     SES_SEARCH_PHRASE = 0x2, /* the words must follow each other as they do in the text that is given */
-    SES_SEARCH_LIVE = 0x4    /* only events that no rewind has taken back */
+    SES_SEARCH_LIVE = 0x4,   /* only events that no rewind has taken back */
+    SES_SEARCH_JSON = 0x8    /* gives each event with its hit */
 } ses_search_flags;
 
 typedef struct ses_search_options {
@@ -53,6 +54,9 @@ typedef struct ses_hit {
     const char *snippet;  /* a piece of the text in which a word was found first; NULL: none was asked for */
     size_t snippet_len;   /* bytes */
     size_t snippet_found; /* the byte of it at which that word begins */
+    const char *json;     /* the event as it is stored; NULL without SES_SEARCH_JSON */
+    size_t json_len;      /* bytes */
+    double score; /* the part of the words asked for that it has, for ses_memory_search; otherwise 0 */
 } ses_hit;
 
 /* A page of hits. */

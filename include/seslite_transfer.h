@@ -74,6 +74,7 @@ typedef struct ses_loaded {
     const int64_t *archived_us; /* after 1970; NULL: it is not archived */
     const ses_key *child_of;    /* of a child, otherwise NULL; its app is NULL or the session's */
     int kind;                   /* SES_KIND_MEMORY; 0: a child if it has `child_of`, else a conversation */
+    int64_t remembered_seq;     /* events up to it are remembered (see seslite_memory.h); 0: none is */
 } ses_loaded;
 
 /* How to proceed if a different session of the same name exists. Without a flag, the call returns EXISTS.
@@ -127,7 +128,8 @@ typedef struct ses_load_result {
  * With SES_LOAD_UPDATE the existing session gets the events that it lacks, if it is equal up to its last one;
  * a different title, label or expiry time is a difference. With SES_LOAD_FOLLOW they become those that are
  * given instead, also where no event is missing; without a title or labels given, there are none afterwards.
- * This moves neither the version nor the update time. If events differ, they stay.
+ * A `remembered_seq` below that of the session is no difference, and does not lower it. This moves neither
+ * the version nor the update time. If events differ, they stay.
  *
  * EXISTS: a different session of that name exists; the message says what differs. The events after the
  * difference were not read, and nothing has changed. INVALID: an id, a time, a number or a value breaks its

@@ -119,6 +119,16 @@ VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2, $3)
 ON CONFLICT (shard, session_id) DO UPDATE SET
     child_user = excluded.child_user, child_session = excluded.child_session;
 
+-- name: remembered_set
+INSERT INTO session_details (shard, session_id, remembered_seq)
+VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2)
+ON CONFLICT (shard, session_id) DO UPDATE SET remembered_seq = excluded.remembered_seq;
+
+-- name: remembered_seq
+SELECT CASE WHEN s.details & 32 <> 0 THEN 4294967295 ELSE coalesce(d.remembered_seq, 0) END
+FROM sessions AS s LEFT JOIN session_details AS d ON d.shard = SHARD($1) AND d.session_id = $1
+WHERE s.shard = SHARD($1) AND s.id = $1;
+
 -- name: label_set
 INSERT INTO session_labels (shard, session_id, name, value, app_id)
 VALUES (SHARD(THE_SESSION($1)), THE_SESSION($1), $2, $3, THE_APP($4))
@@ -581,7 +591,8 @@ LEFT JOIN apps AS a ON a.shard = SHARD(s.app_id) AND a.id = s.app_id
 WHERE s.id > $1 ORDER BY s.id LIMIT 1;
 
 -- name: check_details
-SELECT title, parent_user, parent_session, parent_seq, more, origin, archived_us, child_user, child_session
+SELECT title, parent_user, parent_session, parent_seq, more, origin, archived_us, child_user, child_session,
+       remembered_seq
 FROM session_details
 WHERE shard = SHARD($1) AND session_id = $1;
 

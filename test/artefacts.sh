@@ -5,7 +5,7 @@
 set -eu
 
 pictures='
-tools/pictures/house.svg     26624
+tools/pictures/house.svg     28672
 tools/pictures/page.png      204800
 tools/pictures/terminal.svg  153600
 '

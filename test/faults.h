@@ -33,6 +33,7 @@ enum scene {
     SCENE_INDEX,
     SCENE_FINDING,
     SCENE_NAMES,
+    SCENE_MEMORY,
     SCENES
 };
 

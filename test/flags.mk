@@ -39,7 +39,7 @@ CURL_TESTS   := $(SERVER_TESTS) test/program/seslite_html_browser.c
 # The rooms that run on a server, MySQL without an index of words. Left out: what wraps SQLite's functions
 # (codes), holds an engine of its own to be what is opened (door), begins with a file that SQL has filled
 # (parent, list_filter_model), or asks for its path (store). Single tests that look into the file say so.
-SERVER_ROOMS := session agent artifact erase inbox usage $(if $(filter postgres,$(ENGINE)),search)
+SERVER_ROOMS := session agent artifact erase inbox memory usage $(if $(filter postgres,$(ENGINE)),search)
 ABOUT_FILES  := session/codes session/door session/door_faults session/parent session/list_filter_model session/store
 
 # What compares times, but for tests in which a failure may mean lost data.

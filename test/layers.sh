@@ -9,7 +9,7 @@
 set -eu
 
 # Each room, and what its files may include: rooms, and single headers of a room.
-models='model model/adk model/event model/state model/usage model/words json base'
+models='model model/adk model/event model/state model/usage model/words json base base/sha256'
 sql='storage/sql storage'
 rooms="
 base            base
@@ -24,11 +24,11 @@ model           $models
 storage         storage $models
 storage/sql     $sql $models
 storage/sql/derived   storage/sql/derived $sql $models
-storage/sql/rows      storage/sql/rows storage/sql/derived $sql $models base/sha256
-storage/sql/session   storage/sql/session storage/sql/rows $sql $models base/sha256
-storage/sql/transfer  storage/sql/transfer storage/sql/session storage/sql/rows $sql $models base/sha256
+storage/sql/rows      storage/sql/rows storage/sql/derived $sql $models
+storage/sql/session   storage/sql/session storage/sql/rows $sql $models
+storage/sql/transfer  storage/sql/transfer storage/sql/session storage/sql/rows $sql $models
 storage/sql/usage     storage/sql/usage storage/sql/derived storage/sql/rows $sql $models
-storage/sql/upkeep    storage/sql/upkeep storage/sql/usage storage/sql/derived storage/sql/session storage/sql/rows $sql $models base/sha256
+storage/sql/upkeep    storage/sql/upkeep storage/sql/usage storage/sql/derived storage/sql/session storage/sql/rows $sql $models
 storage/sqlite/connection  storage/sqlite/connection $sql $models
 storage/sqlite  storage/sqlite storage/sqlite/connection storage/sql/upkeep storage/sql/derived storage/sql/rows $sql $models
 storage/sqlite/backup  storage/sqlite/backup storage/sqlite storage/sqlite/connection $sql $models
@@ -41,7 +41,7 @@ storage/mysql  storage/mysql storage/mysql/connection storage/server storage/sql
 session         session storage $models
 session/follow  session/follow session storage $models
 session/read    session/read session storage $models
-session/transfer  session/transfer session storage $models base/sha256
+session/transfer  session/transfer session storage $models
 inbox           inbox session/sql session storage/sql/rows storage/sql storage $models
 draft           draft session storage/sql/rows storage/sql storage $models
 artifact        artifact session storage/sql/rows storage/sql storage $models
@@ -56,6 +56,7 @@ session/postgres  session/server session storage/postgres/connection storage $mo
 session/mysql   session/server session storage/mysql/connection storage $models
 agent           agent session/append_extras.h session/handle.h $models
 agent/context   agent/context agent artifact/begun.h session/append_extras.h session/handle.h $models
+memory          memory search session session/read session/transfer storage $models
 search          search session/read session/sql session storage/sql/derived storage/sql/rows storage/sql storage $models
 cjson           cjson json base
 "

@@ -36,7 +36,7 @@ inside && shown { print }
 BEGIN {
     if (!whole) {
         print "#include <inttypes.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n#include <unistd.h>"
-        print "#include \"seslite_agent.h\"\n#include \"seslite_artifact.h\"\n#include \"seslite_draft.h\"\n#include \"seslite_inbox.h\"\n#include \"seslite_cjson.h\"\n#include \"seslite_search.h\"\n#include \"seslite_usage.h\"\n#include \"seslite_erase.h\"\n"
+        print "#include \"seslite_agent.h\"\n#include \"seslite_artifact.h\"\n#include \"seslite_draft.h\"\n#include \"seslite_inbox.h\"\n#include \"seslite_cjson.h\"\n#include \"seslite_memory.h\"\n#include \"seslite_usage.h\"\n#include \"seslite_erase.h\"\n"
         print "static const char *current;"
         print "static void die(const char *message) { fprintf(stderr, \"%s: %s\\n\", current, message); exit(1); }\n"
     }

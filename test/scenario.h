@@ -1057,7 +1057,8 @@ static void faults_run(struct faults *faults)
                                                                        faults_play_forms,
                                                                        faults_play_index,
                                                                        faults_play_finding,
-                                                                       faults_play_names};
+                                                                       faults_play_names,
+                                                                       faults_play_memory};
     const ses_open_options options = {
         .size = sizeof options,
         .allocator = faults->allocator,

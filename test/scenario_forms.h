@@ -4,6 +4,7 @@
 
 #include "faults.h"
 #include "seslite_erase.h"
+#include "seslite_memory.h"
 
 /* The calls on a handle that the other scenes make by key, and the other way round. */
 static void faults_use_forms(struct faults *faults, ses_store *store, ses_session *session)
@@ -118,6 +119,43 @@ static void faults_play_index(struct faults *faults, ses_store *store)
     faults_find_word(faults, store, 1);
     STEP(SES_OK, ses_store_index(store, &drop, NULL, &error));
     faults_find_word(faults, store, 1);
+}
+
+static void faults_recall(struct faults *faults, ses_store *store, size_t expected)
+{
+    ses_hits *found = NULL;
+    ses_hits *listed = NULL;
+    ses_error error;
+
+    STEP(SES_OK, ses_memory_search(store, "app", "memory", "tea or coffee", SES_NUL, NULL, &found, &error));
+    STEP(SES_OK, ses_memory_list(store, "app", "memory", NULL, &listed, &error));
+    if (!found || !listed || ses_hits_count(found) != expected || ses_hits_count(listed) != expected)
+        faults_complain(faults, "what is remembered is not found", 0, &error);
+    ses_hits_close(found);
+    ses_hits_close(listed);
+}
+
+/* Events are remembered by a number, and copied; a copy is forgotten, and then all. */
+static void faults_play_memory(struct faults *faults, ses_store *store)
+{
+    const ses_key talk = {"app", "memory", "talk"};
+    const ses_key user = {"app", "memory", NULL};
+    const ses_memory_add_options replace = {.size = sizeof replace, .flags = SES_MEMORY_REPLACE};
+    const ses_text events[] = {{Q("{'id':'a','content':{'parts':[{'text':'tea'}]}}"), SES_NUL},
+                               {Q("{'id':'b','content':{'parts':[{'text':'coffee'}]}}"), SES_NUL}};
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &talk, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_append_batch_by_key(store, &talk, events, 2, NULL, NULL, &error));
+    STEP(SES_OK, ses_memory_add_session(store, &talk, 1, NULL, &error));
+    faults_recall(faults, store, 1);
+    STEP(SES_OK, ses_memory_add_events(store, &talk, events, 2, NULL, NULL, &error));
+    faults_recall(faults, store, 2);
+    STEP(SES_OK, ses_memory_add_events(store, &user, events, 1, &replace, NULL, &error));
+    STEP(SES_OK, ses_memory_add_events(store, &user, events, 2, NULL, NULL, &error));
+    STEP(SES_OK, ses_memory_forget_events(store, &talk, (const int64_t[]){2}, 1, NULL, &error));
+    STEP(SES_OK, ses_memory_forget(store, &user, NULL, NULL, &error));
+    faults_recall(faults, store, 0);
 }
 
 /* Pages of what is found. One that fails is asked for again, and lacks nothing then. */

@@ -46,7 +46,7 @@ merge() {
     ' "$@"
 }
 
-merge "seslite_agent.h seslite_artifact.h seslite_draft.h seslite_inbox.h seslite_search.h seslite_usage.h seslite_erase.h" "seslite in one file, made by tools/amalgamate.sh: compile it with your program and link with -lsqlite3 -pthread.
+merge "seslite_agent.h seslite_artifact.h seslite_draft.h seslite_inbox.h seslite_search.h seslite_memory.h seslite_usage.h seslite_erase.h" "seslite in one file, made by tools/amalgamate.sh: compile it with your program and link with -lsqlite3 -pthread.
  * (Beside it, seslite_cjson.c has the calls for programs that use cJSON, seslite_postgres.c and
  * seslite_mysql.c stores on a server.)" \
     $(find lib -name '*.c' ! -path 'lib/cjson/*' ! -path '*/postgres/*' ! -path '*/mysql/*' | sort) "$gen/statements.c" "$gen/scripts.c" >"$out/seslite.c.new"

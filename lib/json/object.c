@@ -76,7 +76,7 @@ static int read_field(struct json_reader *reader, const struct json_object *obje
 int ses__json_read_object(struct json_reader *reader, const struct json_object *object, void *context,
                           ses_error *error)
 {
-    uint32_t seen[2] = {0, 0}; /* a bit for each field, by its first or its other spelling */
+    uint64_t seen[2] = {0, 0}; /* a bit for each field, by its first or its other spelling */
     struct json_string key;
     int code = SES_OK;
 
@@ -96,7 +96,7 @@ int ses__json_read_object(struct json_reader *reader, const struct json_object *
             reader->others++;
             continue;
         }
-        const uint32_t bit = UINT32_C(1) << (field - object->fields);
+        const uint64_t bit = UINT64_C(1) << (field - object->fields);
         if (((seen[0] | seen[1]) & bit) && !reader->lenient)
             return appears_twice(reader, object, key, seen[0] & bit ? field->name : field->other, spelling,
                                  error);

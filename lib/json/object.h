@@ -44,7 +44,7 @@ struct json_field {
 struct json_object {
     const char *whole;               /* names the whole in messages: "the event" */
     const char *path;                /* the path of its fields in it: "actions." */
-    const struct json_field *fields; /* JSON_FIELDS: at most 32 */
+    const struct json_field *fields; /* JSON_FIELDS: at most 64 */
 };
 /* clang-format off */
 #define JSON_FIELDS(...) (const struct json_field[]){__VA_ARGS__, {.name = NULL}}

@@ -180,6 +180,7 @@ int ses__annotations_change(struct annotations *after, const struct annotations 
 
     ses__annotations_free(after); /* of an earlier run */
     after->archived_us = change->sets_archived ? change->archived_us : before->archived_us;
+    after->remembered_seq = change->sets_remembered ? change->remembered_seq : before->remembered_seq;
     bool ok = !title || ses__annotations_put_title(after, ses__span_of(title));
     /* Both lists are sorted by name. */
     while (ok && (old < before->label_count || given < change->label_count)) {

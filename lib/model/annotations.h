@@ -1,5 +1,5 @@
-/* The title and labels of a session, and its place in the archive: their rules, and those that a snapshot
- * shows. */
+/* The title and labels of a session, its place in the archive, and how much of it is remembered: their rules,
+ * and those that a snapshot shows. */
 #ifndef SESLITE_MODEL_ANNOTATIONS_H
 #define SESLITE_MODEL_ANNOTATIONS_H
 
@@ -12,7 +12,8 @@ struct annotations {
     ses_label *labels;  /* sorted by name */
     size_t label_count;
     size_t label_capacity;
-    int64_t archived_us; /* 0: it is not archived */
+    int64_t archived_us;    /* 0: it is not archived */
+    int64_t remembered_seq; /* events up to it are remembered; 0: none is */
 };
 
 SESLITE_PRIVATE void ses__annotations_init(struct annotations *own, const ses_allocator *allocator);
@@ -29,7 +30,7 @@ SESLITE_PRIVATE bool ses__is_title(struct span text);
 SESLITE_PRIVATE bool ses__is_label_name(struct span text);
 SESLITE_PRIVATE bool ses__is_label_value(struct span text);
 
-/* A caller's changes of title, labels and archive. */
+/* A caller's changes of title, labels, archive and memory. */
 struct annotating {
     bool sets_title;
     const char *title;       /* NULL: removes the title */
@@ -37,6 +38,8 @@ struct annotating {
     size_t label_count;
     bool sets_archived;
     int64_t archived_us; /* 0: takes it out of the archive */
+    bool sets_remembered;
+    int64_t remembered_seq; /* 0: forgets it */
 };
 
 SESLITE_PRIVATE int ses__annotating_take_title(struct annotating *change, const char *title,

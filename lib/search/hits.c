@@ -24,9 +24,11 @@ void ses__search_restart(struct search *search)
 {
     search->hits->count = 0;
     ses__arena_reset(&search->hits->arena);
+    if (search->taker)
+        search->taker->restart(search);
 }
 
-static int add_hit(struct search *search, const struct candidate *candidate, size_t place, ses_error *error)
+int ses__search_add(struct search *search, const struct candidate *candidate, size_t place, ses_error *error)
 {
     ses_hits *hits = search->hits;
     struct arena *const arena = &hits->arena;
@@ -39,7 +41,11 @@ static int add_hit(struct search *search, const struct candidate *candidate, siz
                      .author = ses__arena_text(arena, candidate->author.ptr, candidate->author.len),
                      .seq = at->seq,
                      .time_us = candidate->time_us};
-    if (!hit->user || !hit->session || !hit->id || !hit->author)
+    if (search->options->flags & SES_SEARCH_JSON) {
+        hit->json = ses__arena_text(arena, candidate->body.ptr, candidate->body.len);
+        hit->json_len = candidate->body.len;
+    }
+    if (!hit->user || !hit->session || !hit->id || !hit->author || (hit->json_len > 0 && !hit->json))
         return ses__error_nomem(error);
     hits->last = *at;
     hits->last.user = hit->user;
@@ -69,8 +75,11 @@ int ses__search_look(struct search *search, const struct candidate *candidate, s
     ses__event_words(candidate->body, &search->words);
     if (search->words.failed)
         return ses__error_nomem(error);
-    return ses__terms_match(&search->terms, &search->words, &place) ? add_hit(search, candidate, place, error)
-                                                                    : SES_OK;
+    const size_t terms = ses__terms_match(&search->terms, &search->words, &place);
+    if (terms == 0)
+        return SES_OK;
+    return search->taker ? search->taker->take(search, candidate, place, terms, error)
+                         : ses__search_add(search, candidate, place, error);
 }
 
 size_t ses_hits_count(const ses_hits *hits)

@@ -56,27 +56,41 @@ static void open_event(const struct found_event *found, struct event_rows *rows,
     ses__event_rows_open(rows, db, found->session_id, found->seq, found->seq, WALK_FORWARD, error);
 }
 
-/* The live events of the session that was read last. */
-struct live_of {
+/* The events of the session that was read last that can be hits. */
+struct wanted_of {
     int64_t session_id;
+    int64_t last_seq;
     struct live live;
 };
 
-static int is_live_hit(struct live_of *live_of, const struct search *search, struct db *db,
-                       const struct found_event *found, bool *wanted, ses_error *error)
+static int read_wanted_of(struct wanted_of *of, const struct search *search, struct db *db,
+                          int64_t session_id, ses_error *error)
+{
+    int code = SES_OK;
+
+    ses__live_free(&of->live);
+    ses__live_init(&of->live, &search->store->allocator);
+    of->session_id = session_id;
+    of->last_seq = MAX_SEQ;
+    if (search->options->flags & SES_SEARCH_LIVE)
+        code = ses__load_live(db, session_id, MAX_SEQ, &of->live, error);
+    if (code == SES_OK && search->in_memory)
+        code = ses__remembered_of(db, session_id, &of->last_seq, error);
+    return code;
+}
+
+static int can_be_hit(struct wanted_of *of, const struct search *search, struct db *db,
+                      const struct found_event *found, bool *wanted, ses_error *error)
 {
     int code = SES_OK;
 
     *wanted = true;
-    if (!(search->options->flags & SES_SEARCH_LIVE))
+    if (!(search->options->flags & SES_SEARCH_LIVE) && !search->in_memory)
         return SES_OK;
-    if (live_of->session_id != found->session_id) {
-        ses__live_free(&live_of->live);
-        ses__live_init(&live_of->live, &search->store->allocator);
-        live_of->session_id = found->session_id;
-        code = ses__load_live(db, found->session_id, MAX_SEQ, &live_of->live, error);
-    }
-    *wanted = ses__live_has(&live_of->live, found->seq);
+    if (of->session_id != found->session_id)
+        code = read_wanted_of(of, search, db, found->session_id, error);
+    *wanted = found->seq <= of->last_seq &&
+              (!(search->options->flags & SES_SEARCH_LIVE) || ses__live_has(&of->live, found->seq));
     return code;
 }
 
@@ -100,7 +114,7 @@ static int look_at_found(struct search *search, const struct found_event *found,
 
 /* At most OPEN_AT_ONCE events. */
 static int look_at_some(struct search *search, const struct found_event *some, size_t count,
-                        struct event_rows *events, struct live_of *live_of, struct db *db, ses_error *error)
+                        struct event_rows *events, struct wanted_of *of, struct db *db, ses_error *error)
 {
     const bool ahead = ses__db_asks_ahead(db);
     int code = SES_OK;
@@ -109,7 +123,7 @@ static int look_at_some(struct search *search, const struct found_event *some, s
         open_event(&some[i], &events[i], db, error);
     for (size_t i = 0; i < count && code == SES_OK && !ses__search_is_full(search); i++) {
         bool wanted = true;
-        code = is_live_hit(live_of, search, db, &some[i], &wanted, error);
+        code = can_be_hit(of, search, db, &some[i], &wanted, error);
         if (code == SES_OK && !ahead)
             open_event(&some[i], &events[i], db, error);
         if (code == SES_OK)
@@ -122,13 +136,13 @@ static int look_at_some(struct search *search, const struct found_event *some, s
 static int look_at_all(struct index_search *own, struct words_asked *asked, struct found_batch *batch,
                        struct db *db, ses_error *error)
 {
-    struct live_of live_of = {.session_id = 0};
+    struct wanted_of of = {.session_id = 0};
     struct list_place after;
     struct found_rows rows;
     bool more = true;
     int code = SES_OK;
 
-    ses__live_init(&live_of.live, &own->search->store->allocator);
+    ses__live_init(&of.live, &own->search->store->allocator);
     while (code == SES_OK && more && !ses__search_is_full(own->search)) {
         ses__found_rows_open(&rows, db, asked, error);
         if (rows.count >= asked->most) {
@@ -141,7 +155,7 @@ static int look_at_all(struct index_search *own, struct words_asked *asked, stru
              i += OPEN_AT_ONCE) {
             const size_t left = batch->count - i;
             code = look_at_some(own->search, &batch->items[i], left < OPEN_AT_ONCE ? left : OPEN_AT_ONCE,
-                                batch->events, &live_of, db, error);
+                                batch->events, &of, db, error);
         }
         more = (int64_t)batch->count == asked->limit;
         if (more) {
@@ -154,7 +168,7 @@ static int look_at_all(struct index_search *own, struct words_asked *asked, stru
                 asked->limit = FOUND_AT_ONCE;
         }
     }
-    ses__live_free(&live_of.live);
+    ses__live_free(&of.live);
     return code;
 }
 

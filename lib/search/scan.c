@@ -60,6 +60,14 @@ static int scan_listed(struct search *search, const struct search_place *at, ses
     return SES_OK;
 }
 
+/* The number before which the events of a listed session are looked at. */
+static int64_t seq_before(const struct search *search, const struct snapshot *snapshot)
+{
+    if (!search->in_memory || (snapshot->row.details & DETAIL_MEMORY))
+        return INT64_MAX;
+    return snapshot->annotations.remembered_seq + 1;
+}
+
 /* Each page of the list begins after the last session of the one before. */
 static int scan_list(struct search *search, struct list_op *list, ses_error *error)
 {
@@ -71,10 +79,10 @@ static int scan_list(struct search *search, struct list_op *list, ses_error *err
         for (size_t i = 0; i < list->count && code == SES_OK && !ses__search_is_full(search); i++) {
             const struct listed *item = &list->items[i];
             const struct session_row *row = &item->snapshot.row;
-            code = scan_listed(
-                search,
-                &(struct search_place){row->updated_us, row->user_id, item->user, item->name, INT64_MAX},
-                error);
+            code = scan_listed(search,
+                               &(struct search_place){row->updated_us, row->user_id, item->user, item->name,
+                                                      seq_before(search, &item->snapshot)},
+                               error);
         }
         more = code == SES_OK && list->more;
         if (more) {

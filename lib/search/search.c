@@ -6,15 +6,13 @@
 #include "session/read/filter.h"
 #include "session/token.h"
 
-enum { HITS_MAX = 1000, SNIPPET_MAX = 64 * 1024 };
-
 /* ------------------------------------------------------------------------------------------- the token */
 
 /* The hash of all that a token must agree with. */
 static uint32_t hash_of_search(const struct search *search)
 {
     const struct buffer *words = &search->terms.words;
-    const unsigned char flags = (unsigned char)search->options->flags;
+    const unsigned char flags = (unsigned char)(search->options->flags & ~(unsigned)SES_SEARCH_JSON);
     uint32_t hash = ses__hash32_name(ses__hash32(HASH32_BASIS, &flags, 1), search->scope->app);
 
     hash = ses__filter_add_text(hash, 'u', search->scope->user);
@@ -90,7 +88,8 @@ static int take_search_options(ses_search_options *own, const ses_search_options
                                struct list_filter *filter, ses_error *error)
 {
     const unsigned either = SES_SEARCH_ANY | SES_SEARCH_PHRASE;
-    int code = ses__take_flagged(own, sizeof *own, given, either | SES_SEARCH_LIVE, "search options", error);
+    const unsigned known = either | SES_SEARCH_LIVE | SES_SEARCH_JSON;
+    int code = ses__take_flagged(own, sizeof *own, given, known, "search options", error);
 
     if (code == SES_OK && (own->flags & either) == either)
         code = ses__error_set(error, SES_MISUSE,
@@ -106,8 +105,7 @@ static int take_search_options(ses_search_options *own, const ses_search_options
     return code == SES_OK ? ses__filter_take(own->filter, scope->user, filter, error) : code;
 }
 
-/* All but the checks of the arguments. */
-static int search_events(struct search *search, struct span words, ses_error *error)
+int ses__search_run(struct search *search, struct span words, ses_error *error)
 {
     const ses_allocator *const allocator = &search->store->allocator;
     bool found = false;
@@ -124,7 +122,7 @@ static int search_events(struct search *search, struct span words, ses_error *er
         code = ses__search_index(search, &found, error);
     if (code == SES_OK && !found)
         code = ses__search_scan(search, error);
-    if (code == SES_OK && ses__search_is_full(search))
+    if (code == SES_OK && !search->taker && ses__search_is_full(search))
         code = make_search_token(search, error);
     ses__arena_free(&search->kept);
     ses__buffer_free(&search->plain);
@@ -156,7 +154,7 @@ static int search_begun(ses_store *store, const ses_key *scope, const char *word
                             .options = &options,
                             .filter = filter,
                             .limits = LIMITS_OF(store, options)};
-    code = search_events(&search, span, error);
+    code = ses__search_run(&search, span, error);
     if (code == SES_OK)
         *hits = search.hits;
     else

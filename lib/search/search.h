@@ -6,6 +6,8 @@
 #include "seslite_search.h"
 #include "session/store.h"
 
+enum { HITS_MAX = 1000, SNIPPET_MAX = 64 * 1024 };
+
 /* Hits are in the order of their sessions in a list, the last update first, and in each from the newest event
  * to the oldest. This is the place of one, after which the next page begins. */
 struct search_place {
@@ -27,6 +29,17 @@ struct ses_hits {
     char *token;              /* NULL: it is the last page */
 };
 
+struct search;
+struct candidate;
+
+/* Takes what is found, in place of the page. `terms` is the number of those that the event has. */
+struct search_taker {
+    int (*take)(struct search *search, const struct candidate *candidate, size_t place, size_t terms,
+                ses_error *error);
+    void (*restart)(struct search *search); /* forgets what was taken so far */
+    bool full;                              /* the search ends */
+};
+
 /* The state of one call. */
 struct search {
     ses_store *store;
@@ -40,7 +53,14 @@ struct search {
     struct buffer words; /* of the event under way */
     struct buffer plain; /* of the text that a snippet is cut from */
     ses_hits *hits;
+    struct search_taker *taker; /* NULL: hits fill the page */
+    bool in_memory;             /* only what is remembered: the filter has only such sessions */
 };
+
+/* ---- search.c */
+
+/* Does all but the checks of the other arguments. */
+SESLITE_PRIVATE int ses__search_run(struct search *search, struct span words, ses_error *error);
 
 /* ---- hits.c */
 
@@ -55,9 +75,12 @@ struct candidate {
 /* Adds it if it is one. */
 SESLITE_PRIVATE int ses__search_look(struct search *search, const struct candidate *candidate,
                                      ses_error *error);
+/* Adds a hit to the page, which has room. `place` is where the words begin that were found. */
+SESLITE_PRIVATE int ses__search_add(struct search *search, const struct candidate *candidate, size_t place,
+                                    ses_error *error);
 static inline bool ses__search_is_full(const struct search *search)
 {
-    return search->hits->count == search->hits->limit;
+    return search->taker ? search->taker->full : search->hits->count == search->hits->limit;
 }
 /* Removes all hits. */
 SESLITE_PRIVATE void ses__search_restart(struct search *search);

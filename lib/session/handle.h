@@ -41,6 +41,10 @@ SESLITE_PRIVATE int ses__begun_cursor_open(ses_store *store, const ses_key *key,
 SESLITE_PRIVATE bool ses__cursor_may_settle(const ses_cursor *cursor, int64_t seq);
 /* ... which this keeps, if it can without waiting long. */
 SESLITE_PRIVATE void ses__begun_cursor_settle(const ses_cursor *cursor, int64_t seq);
+/* Remembers the session up to that number at least, above MAX_SEQ up to its newest event; 0: forgets that.
+ * INVALID: it is of the kind memory. */
+SESLITE_PRIVATE int ses__begun_remember(ses_store *store, const ses_key *key, int64_t seq,
+                                        const struct limits *limits, ses_error *error);
 /* A failure is kept: later calls and the close return it again. */
 SESLITE_PRIVATE int ses__begun_cursor_next(ses_cursor *cursor, const ses_event **event, ses_error *error);
 

@@ -414,7 +414,7 @@ struct visited_session {
  * an older reader loses nothing without it. */
 enum {
     VISIT_FORMAT_FIRST = 1, /* 0.2.0 reads it */
-    VISIT_FORMAT_SECOND = 2 /* versions of artifacts at the base of a pruned log, archive, kinds */
+    VISIT_FORMAT_SECOND = 2 /* versions of artifacts at the base of a pruned log, archive, kinds, memory */
 };
 
 /* The callbacks of a walk over a store. It begins with the format that what it will visit needs, and visits

@@ -50,17 +50,22 @@ UPDATE IGNORE seslite_features SET name = 'usage2' WHERE name = 'usage';
 -- it is one, and the bit 32 that the session is memory. With any of the bits 8, 16 and 32,
 -- sessions.active_30s is 2^34 less.)
 --
+-- The number of the last event of the session that is remembered. NULL: none is. (The bit 64 of
+-- sessions.details says that there is one.)
+--
 -- (MariaDB adds a column only if it is not there. MySQL cannot, so there the statement depends on what is
 -- there.)
 /*M! ALTER TABLE seslite_session_details ADD COLUMN IF NOT EXISTS origin BIGINT,
     ADD COLUMN IF NOT EXISTS archived_us BIGINT,
     ADD COLUMN IF NOT EXISTS child_user VARBINARY(512),
-    ADD COLUMN IF NOT EXISTS child_session VARBINARY(512) */
+    ADD COLUMN IF NOT EXISTS child_session VARBINARY(512),
+    ADD COLUMN IF NOT EXISTS remembered_seq BIGINT */
 /*!80003 SET @seslite_step =
     (SELECT CASE count(*) WHEN 0 THEN 'ALTER TABLE seslite_session_details ADD COLUMN origin BIGINT, '
                                       'ADD COLUMN archived_us BIGINT, '
                                       'ADD COLUMN child_user VARBINARY(512), '
-                                      'ADD COLUMN child_session VARBINARY(512)' ELSE 'DO 0' END
+                                      'ADD COLUMN child_session VARBINARY(512), '
+                                      'ADD COLUMN remembered_seq BIGINT' ELSE 'DO 0' END
      FROM information_schema.columns
      WHERE table_schema = database() AND table_name = 'seslite_session_details' AND column_name = 'origin') */;
 /*M! DO 0 */ /*!80003 PREPARE seslite_step FROM @seslite_step */;
@@ -86,6 +91,34 @@ CREATE TABLE IF NOT EXISTS seslite_session_inbox (
     UNIQUE KEY session_id (session_id, request),
     KEY by_app (app_id)
 ) ENGINE = InnoDB;
+
+-- Programs on version 0.2.0 kept memory in labels. `memory` had this number, or `all`. Sessions with copies
+-- for memory alone had names that begin with `memory:`, and `all`, or the label `memory-project`. These
+-- become sessions of the kind memory: bit 32 of sessions.details, and sessions.active_30s is 2^34 less.
+UPDATE seslite_session_labels AS l
+JOIN seslite_sessions AS s ON s.id = l.session_id AND (s.details & 32) = 0
+SET s.details = s.details | 32, s.active_30s = s.active_30s - 17179869184
+WHERE (l.name = 'memory' AND l.value = 'all' AND left(s.name, 7) = 'memory:')
+   OR (l.name = 'memory-project' AND left(s.name, 15) = 'memory-project:');
+INSERT INTO seslite_session_details (session_id, remembered_seq)
+SELECT s.id, CASE WHEN l.value = 'all' THEN 4294967295
+                  ELSE least(cast(convert(l.value USING latin1) AS UNSIGNED), 4294967295) END
+FROM seslite_session_labels AS l
+JOIN seslite_sessions AS s ON s.id = l.session_id AND (s.details & 32) = 0
+WHERE l.name = 'memory'
+  AND (l.value = 'all' OR convert(l.value USING latin1) REGEXP '^0*[1-9][0-9]*$' AND length(l.value) <= 18)
+ON DUPLICATE KEY UPDATE remembered_seq = values(remembered_seq);
+UPDATE seslite_session_details AS d
+JOIN seslite_sessions AS s ON s.id = d.session_id
+SET s.details = s.details | 64
+WHERE d.remembered_seq IS NOT NULL;
+DELETE l FROM seslite_session_labels AS l
+JOIN seslite_sessions AS s ON s.id = l.session_id AND (s.details & 96) <> 0
+WHERE l.name = 'memory'
+  AND (l.value = 'all' OR convert(l.value USING latin1) REGEXP '^0*[1-9][0-9]*$' AND length(l.value) <= 18);
+UPDATE seslite_sessions AS s SET s.details = s.details & ~4
+WHERE (s.details & 96) <> 0 AND (s.details & 4) <> 0
+  AND NOT EXISTS (SELECT 1 FROM seslite_session_labels AS l WHERE l.session_id = s.id);
 
 -- From here on to the drop of these tables: the numbers of the forks that there are.
 --

@@ -126,7 +126,7 @@
 -- And, unless `since` is NULL, the times of the last write, no label of a name (unless that is NULL), and
 -- a shelf that is not in a set of shelves, each of which is a bit of it (see list_filter):
 -- macro: PASSES(row, since, before, without, shelves) = (since IS NULL OR (row.changed_us >= since
---     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 7) & 1) = 0
+--     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 15) & 1) = 0
 --     AND (without IS NULL OR (row.details & 4) = 0 OR NOT EXISTS (
 --     SELECT 1 FROM seslite_session_labels AS l WHERE l.session_id = row.id AND l.name = without))))
 --
@@ -287,8 +287,8 @@ ON DUPLICATE KEY UPDATE floor = greatest(floor, values(floor));
 
 -- name: details_of_owners
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title, d.archived_us,
-       d.child_user, d.child_session
-FROM LIST_OF($1@ses_listed) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o.id AND (s.details & 27) <> 0
+       d.child_user, d.child_session, d.remembered_seq
+FROM LIST_OF($1@ses_listed) AS o STRAIGHT_JOIN seslite_sessions AS s ON s.id = o.id AND (s.details & 91) <> 0
 STRAIGHT_JOIN seslite_session_details AS d ON d.session_id = o.id
 ORDER BY o.place;
 
@@ -304,10 +304,11 @@ ORDER BY o.place, l.name;
 -- name: details_of_session
 -- prepared: for ses_get
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title,
-       NULL AS name, NULL AS value, NULL AS app_id, d.archived_us, d.child_user, d.child_session
+       NULL AS name, NULL AS value, NULL AS app_id, d.archived_us, d.child_user, d.child_session,
+       d.remembered_seq
 FROM seslite_session_details AS d WHERE d.session_id = THE_SESSION($1)
 UNION ALL
-SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id, NULL, NULL, NULL
+SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id, NULL, NULL, NULL, NULL
 FROM seslite_session_labels AS l FORCE INDEX (PRIMARY) WHERE l.session_id = THE_SESSION($1);
 
 -- Keeps the numbers that it finds: see THE_SESSION.
@@ -762,7 +763,7 @@ FROM json_table(convert('["schema_version.version:int", "features.name:varbinary
     "session_details.parent_seq:bigint", "session_details.more:longblob",
     "session_details.initial_state:longblob", "session_details.origin:bigint",
     "session_details.archived_us:bigint", "session_details.child_user:varbinary",
-    "session_details.child_session:varbinary",
+    "session_details.child_session:varbinary", "session_details.remembered_seq:bigint",
     "session_labels.session_id:bigint", "session_labels.name:varbinary", "session_labels.value:varbinary",
     "session_labels.app_id:bigint", "session_leases.token:bigint", "session_leases.session_id:bigint",
     "session_leases.owner:varbinary", "session_leases.taken_us:bigint", "session_leases.until_us:bigint",

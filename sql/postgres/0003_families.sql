@@ -66,6 +66,45 @@ CREATE TABLE seslite.session_inbox (
 CREATE INDEX session_inbox_by_id ON seslite.session_inbox (id);
 CREATE INDEX session_inbox_by_app ON seslite.session_inbox (app_id, id);
 
+-- The number of the last event of the session that is remembered. NULL: none is. (The bit 64 of
+-- sessions.details says that there is one.)
+ALTER TABLE seslite.session_details ADD COLUMN remembered_seq bigint;
+
+-- Programs on version 0.2.0 kept memory in labels. `memory` had this number, or `all`. Sessions with copies
+-- for memory alone had names that begin with `memory:`, and `all`, or the label `memory-project`. These
+-- become sessions of the kind memory: bit 32 of sessions.details, and sessions.active_30s is 2^34 less.
+CREATE TABLE seslite.upgrade_memory (
+    session_id bigint PRIMARY KEY,
+    seq        bigint -- NULL: it has copies
+);
+INSERT INTO seslite.upgrade_memory
+SELECT s.id, NULL
+FROM seslite.session_labels AS l
+JOIN seslite.sessions AS s ON s.shard = l.shard AND s.id = l.session_id
+WHERE (l.name = 'memory' AND l.value = 'all' AND starts_with(s.name, 'memory:'))
+   OR (l.name = 'memory-project' AND starts_with(s.name, 'memory-project:'))
+ON CONFLICT DO NOTHING;
+INSERT INTO seslite.upgrade_memory
+SELECT s.id, CASE WHEN l.value = 'all' THEN 4294967295 ELSE least(l.value::bigint, 4294967295) END
+FROM seslite.session_labels AS l
+JOIN seslite.sessions AS s ON s.shard = l.shard AND s.id = l.session_id
+WHERE l.name = 'memory' AND (l.value = 'all' OR (l.value ~ '^[0-9]{1,18}$' AND l.value ~ '[1-9]'))
+ON CONFLICT DO NOTHING;
+INSERT INTO seslite.session_details (shard, session_id, remembered_seq)
+SELECT session_id & 4095, session_id, seq FROM seslite.upgrade_memory WHERE seq IS NOT NULL
+ON CONFLICT (shard, session_id) DO UPDATE SET remembered_seq = excluded.remembered_seq;
+DELETE FROM seslite.session_labels AS l USING seslite.upgrade_memory AS m
+WHERE l.shard = m.session_id & 4095 AND l.session_id = m.session_id AND l.name = 'memory';
+UPDATE seslite.sessions AS s
+SET details = s.details & ~4 | CASE WHEN m.seq IS NULL THEN 32 ELSE 64 END
+            | CASE WHEN EXISTS (SELECT 1 FROM seslite.session_labels AS l
+                                WHERE l.shard = m.session_id & 4095 AND l.session_id = m.session_id)
+                   THEN 4 ELSE 0 END,
+    active_30s = s.active_30s - CASE WHEN m.seq IS NULL THEN 17179869184 ELSE 0 END
+FROM seslite.upgrade_memory AS m
+WHERE s.shard = m.session_id & 4095 AND s.id = m.session_id;
+DROP TABLE seslite.upgrade_memory;
+
 -- From here on to the drop of these tables: the numbers of the forks that there are.
 --
 -- Each fork has the names of its parent. No session of that name, or one that is younger by its number and by

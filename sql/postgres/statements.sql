@@ -136,7 +136,7 @@
 -- macro: KEPT(name, numbers) = set_config('seslite.name', coalesce((numbers)::text, '{}'), true)
 -- macro: KEEP_PAGE(limit) = , kept AS MATERIALIZED (
 --     SELECT KEPT(listed, array_agg(p.id ORDER BY p.place)),
---            KEPT(described, array_agg(p.id ORDER BY p.place) FILTER (WHERE p.details & 27 <> 0)),
+--            KEPT(described, array_agg(p.id ORDER BY p.place) FILTER (WHERE p.details & 91 <> 0)),
 --            KEPT(labelled, array_agg(p.id ORDER BY p.place) FILTER (WHERE p.details & 4 <> 0)),
 --            KEPT(listed_users, array_agg(DISTINCT p.user_id))
 --     FROM page AS p WHERE p.place < limit)
@@ -168,7 +168,7 @@
 -- (The server estimates that nearly all rows are not NULL, so a list is planned as if nothing were asked.)
 -- macro: PASSES(row, since, before, without, shelves) = (nullif(since::bigint IS NULL OR (
 --     row.changed_us >= since::bigint AND row.changed_us < before::bigint
---     AND (shelves::bigint >> (row.details >> 3 & 7)::int & 1) = 0
+--     AND (shelves::bigint >> (row.details >> 3 & 15)::int & 1) = 0
 --     AND (without::text IS NULL OR row.details & 4 = 0 OR NOT EXISTS (
 --     SELECT 1 FROM seslite.session_labels AS l WHERE l.shard = row.shard AND l.session_id = row.id
 --       AND l.name = without::text OFFSET 0))), false) IS NOT NULL)
@@ -316,7 +316,7 @@ ON CONFLICT (shard) DO UPDATE SET floor = greatest(f.floor, excluded.floor);
 
 -- name: details_of_owners
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title, d.archived_us,
-       d.child_user, d.child_session
+       d.child_user, d.child_session, d.remembered_seq
 FROM THE_OWNERS($1, described) AS o
 CROSS JOIN LATERAL OF_OWNER(session_details, session_id) AS d
 ORDER BY o.place;
@@ -329,10 +329,11 @@ ORDER BY o.place, l.name;
 
 -- name: details_of_session
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title,
-       NULL AS name, NULL AS value, NULL::bigint AS app_id, d.archived_us, d.child_user, d.child_session
+       NULL AS name, NULL AS value, NULL::bigint AS app_id, d.archived_us, d.child_user, d.child_session,
+       d.remembered_seq
 FROM seslite.session_details AS d WHERE d.shard = SHARD(THE_SESSION($1)) AND d.session_id = THE_SESSION($1)
 UNION ALL
-SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id, NULL, NULL, NULL
+SELECT l.session_id, NULL, NULL, NULL, NULL, l.name, l.value, l.app_id, NULL, NULL, NULL, NULL
 FROM seslite.session_labels AS l WHERE l.shard = SHARD(THE_SESSION($1)) AND l.session_id = THE_SESSION($1)
 ORDER BY name NULLS FIRST;
 
@@ -995,7 +996,7 @@ FROM (VALUES
     ('version_floor', 'shard:int4 floor:int8'),
     ('session_details', 'shard:int4 session_id:int8 title:text parent_user:text parent_session:text'),
     ('session_details', 'parent_seq:int8 more:text initial_state:text origin:int8'),
-    ('session_details', 'archived_us:int8 child_user:text child_session:text'),
+    ('session_details', 'archived_us:int8 child_user:text child_session:text remembered_seq:int8'),
     ('session_labels', 'shard:int4 session_id:int8 name:text value:text app_id:int8'),
     ('session_leases', 'shard:int4 session_id:int8 token:int8 owner:text taken_us:int8 until_us:int8'),
     ('session_leases', 'next_owner:text next_until_us:int8'),

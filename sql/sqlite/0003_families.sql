@@ -38,6 +38,43 @@ ALTER TABLE session_details ADD COLUMN archived_us INTEGER;
 ALTER TABLE session_details ADD COLUMN child_user TEXT;
 ALTER TABLE session_details ADD COLUMN child_session TEXT;
 
+-- The number of the last event of the session that is remembered. NULL: none is. (The bit 64 of
+-- sessions.details says that there is one.)
+ALTER TABLE session_details ADD COLUMN remembered_seq INTEGER;
+
+-- Programs on version 0.2.0 kept memory in labels. `memory` had this number, or `all`. Sessions with copies
+-- for memory alone had names that begin with `memory:`, and `all`, or the label `memory-project`. These
+-- become sessions of the kind memory: bit 32 of sessions.details, and sessions.active_30s is 2^34 less.
+CREATE TEMP TABLE seslite_memory (
+    session_id INTEGER PRIMARY KEY,
+    seq        INTEGER -- NULL: it has copies
+);
+INSERT OR IGNORE INTO temp.seslite_memory
+SELECT s.id, NULL
+FROM session_labels AS l
+JOIN sessions AS s ON s.id = l.session_id
+WHERE (l.name = 'memory' AND l.value = 'all' AND substr(s.name, 1, 7) = 'memory:')
+   OR (l.name = 'memory-project' AND substr(s.name, 1, 15) = 'memory-project:');
+INSERT OR IGNORE INTO temp.seslite_memory
+SELECT s.id, iif(l.value = 'all', 4294967295, min(CAST(l.value AS INTEGER), 4294967295))
+FROM session_labels AS l
+JOIN sessions AS s ON s.id = l.session_id
+WHERE l.name = 'memory'
+  AND (l.value = 'all'
+       OR (length(l.value) <= 18 AND l.value NOT GLOB '*[^0-9]*' AND CAST(l.value AS INTEGER) > 0));
+INSERT INTO session_details (session_id, remembered_seq)
+SELECT session_id, seq FROM temp.seslite_memory WHERE seq IS NOT NULL
+ON CONFLICT DO UPDATE SET remembered_seq = excluded.remembered_seq;
+DELETE FROM session_labels
+WHERE name = 'memory' AND session_id IN (SELECT session_id FROM temp.seslite_memory);
+UPDATE sessions
+SET details = details & ~4 | iif(m.seq IS NULL, 32, 64)
+            | iif(EXISTS (SELECT 1 FROM session_labels AS l WHERE l.session_id = m.session_id), 4, 0),
+    active_30s = active_30s - iif(m.seq IS NULL, 17179869184, 0)
+FROM temp.seslite_memory AS m
+WHERE m.session_id = sessions.id;
+DROP TABLE temp.seslite_memory;
+
 -- From here on to the temporary tables' end: the numbers of the forks that there are.
 --
 -- Each fork has the names of its parent. No session of that name, or one that is younger by its number and by

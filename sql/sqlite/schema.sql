@@ -75,7 +75,7 @@ CREATE TABLE session_details (
     parent_seq     INTEGER, -- and the number of the last event that it took from there
     more           TEXT,    -- a JSON object for attributes added by later versions
     initial_state  TEXT     -- JSON, as created, without temp: keys; NULL means empty
-, origin INTEGER, archived_us INTEGER, child_user TEXT, child_session TEXT) STRICT;
+, origin INTEGER, archived_us INTEGER, child_user TEXT, child_session TEXT, remembered_seq INTEGER) STRICT;
 
 -- table session_labels
 CREATE TABLE session_labels (

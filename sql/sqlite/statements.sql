@@ -16,7 +16,7 @@
 -- And, unless `since` is NULL, the times of the last write, no label of a name (unless that is NULL), and
 -- a shelf that is not in a set of shelves, each of which is a bit of it (see list_filter):
 -- macro: PASSES(row, since, before, without, shelves) = (since IS NULL OR (row.changed_us >= since
---     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 7) & 1) = 0
+--     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 15) & 1) = 0
 --     AND (without IS NULL OR (row.details & 4) = 0 OR NOT EXISTS (
 --     SELECT 1 FROM session_labels AS l WHERE l.session_id = row.id AND l.name = without))))
 --
@@ -98,7 +98,7 @@ UPDATE version_floor SET floor = ?1 WHERE id = 1 AND ?2 > 0;
 
 -- name: details_of_owners
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title, d.archived_us,
-       d.child_user, d.child_session
+       d.child_user, d.child_session, d.remembered_seq
 FROM temp.seslite_owners(?1) AS o CROSS JOIN session_details AS d ON d.session_id = o.id
 ORDER BY o.rowid;
 
@@ -112,10 +112,10 @@ ORDER BY o.rowid;
 
 -- name: details_of_session
 SELECT session_id, parent_user, parent_session, parent_seq, title,
-       NULL AS name, NULL AS value, NULL AS app_id, archived_us, child_user, child_session
+       NULL AS name, NULL AS value, NULL AS app_id, archived_us, child_user, child_session, remembered_seq
 FROM session_details WHERE session_id = ?1
 UNION ALL
-SELECT session_id, NULL, NULL, NULL, NULL, name, value, app_id, NULL, NULL, NULL
+SELECT session_id, NULL, NULL, NULL, NULL, name, value, app_id, NULL, NULL, NULL, NULL
 FROM session_labels WHERE session_id = ?1;
 
 -- name: session_find

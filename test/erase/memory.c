@@ -1,4 +1,4 @@
-/* The copies that a memory service has of a session (lib/search/README.md): redacted with it, or counted. */
+/* The copies that a memory service has of a session (lib/memory/README.md): redacted with it, or counted. */
 #include "erase.h"
 
 #include "seslite_transfer.h"

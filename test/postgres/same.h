@@ -33,9 +33,10 @@ static const char filling[] =
     " FROM sessions AS s, temp.names AS n WHERE s.details & 4 AND (s.id + n.n) % 3 > 0 AND n.n IN (1, 2, 8);"
     "INSERT INTO session_details SELECT id, CASE WHEN details & 2 THEN 'A title' END, 'u', 'p', 3, NULL,"
     " CASE id % 2 WHEN 0 THEN '{\"a\":1}' END, CASE id % 5 WHEN 0 THEN id * 1000 END,"
-    " CASE id % 7 WHEN 0 THEN id END, CASE id % 7 WHEN 1 THEN 'u' END, CASE id % 7 WHEN 1 THEN 'c' END"
-    " FROM sessions WHERE details > 0 AND id % 3;"
+    " CASE id % 7 WHEN 0 THEN id END, CASE id % 7 WHEN 1 THEN 'u' END, CASE id % 7 WHEN 1 THEN 'c' END,"
+    " CASE id % 6 WHEN 0 THEN id END FROM sessions WHERE details > 0 AND id % 3;"
     "UPDATE sessions SET details = details | 1 | 8 * (id % 7 = 0) | 16 * (id % 7 = 1) | 32 * (id % 7 = 2)"
+    " | 64 * (id % 6 = 0)"
     " WHERE id IN (SELECT session_id FROM session_details) AND id % 4;"
     "INSERT INTO session_leases SELECT id / 3, id, 'owner', id, id + 1, CASE id % 2 WHEN 0 THEN 'next' END,"
     " CASE id % 2 WHEN 0 THEN id END FROM sessions WHERE id % 3 = 0;"
@@ -163,7 +164,7 @@ static const struct {
     {"session_details",
      "SELECT shard(2, session_id), moved(2, session_id), title, parent_user, parent_session, "
      "parent_seq, more,"
-     " initial_state, origin, archived_us, child_user, child_session FROM session_details"},
+     " initial_state, origin, archived_us, child_user, child_session, remembered_seq FROM session_details"},
     {"session_leases",
      "SELECT shard(2, session_id), moved(2, session_id), token, owner, taken_us, until_us, next_owner, next_until_us"
      " FROM session_leases"},

@@ -113,7 +113,8 @@ static const struct reading readings[] = {{"app_find", "A"},
                                           {"check_uses", "uu"},
                                           {"artifact_names", "uTTn"},
                                           {"content_find", "uT"},
-                                          {"chunks_read", "#uCTqq"}};
+                                          {"chunks_read", "#uCTqq"},
+                                          {"remembered_seq", "s"}};
 
 enum { RUNS = 100 };
 

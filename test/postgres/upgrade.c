@@ -18,11 +18,16 @@ static void make_old(struct place *place, const struct database *database, const
         "('x' || left(encode(sha256('app\\001user'), 'hex'), 3))::bit(12)::int AS shard) AS n;"
         "INSERT INTO seslite.sessions (shard, id, app_id, user_id, name, created_us, updated_us, active_30s, "
         "version, last_seq, event_count, details, changed_us) SELECT u.shard, i * 4096 + u.shard, u.app_id, u.id, "
-        "n, i, i, 0, 0, 0, 0, CASE n WHEN 'first' THEN 0 WHEN 'alone' THEN 0 ELSE 1 END, i FROM seslite.users AS u, "
-        "(VALUES (1, 'first'), (2, 'fork'), (3, 'alone'), (4, 'orphan'), (5, 'sibling')) AS v (i, n);"
+        "n, i, i, 0, 0, 0, 0, CASE WHEN n = 'first' THEN 0 WHEN n IN ('alone', 'memory:notes') THEN 4 ELSE 1 "
+        "END, i FROM seslite.users AS u, "
+        "(VALUES (1, 'first'), (2, 'fork'), (3, 'alone'), (4, 'orphan'), (5, 'sibling'), (7, 'memory:notes')) AS v (i, n);"
         "INSERT INTO seslite.session_details (shard, session_id, parent_user, parent_session, parent_seq) SELECT "
         "shard, id, 'user', CASE name WHEN 'fork' THEN 'first' ELSE 'deleted' END, 0 FROM seslite.sessions WHERE "
-        "details = 1");
+        "details = 1;"
+        "INSERT INTO seslite.session_labels SELECT shard, id, 'memory', CASE name WHEN 'alone' THEN '2' ELSE 'all' "
+        "END, app_id FROM seslite.sessions WHERE details = 4;"
+        "INSERT INTO seslite.session_labels SELECT shard, id, 'tag', 'x', app_id FROM seslite.sessions WHERE name = "
+        "'alone'");
 }
 
 #define FAMILIES                                                                                             \

@@ -390,7 +390,7 @@ SEARCH_TEST(bad_scopes_and_options)
     refused(&key, "a", &options, SES_MISUSE);
     options.filter = &(ses_filter){.size = sizeof(ses_filter), .label_value = "v"};
     refused(&app, "a", &options, SES_MISUSE);
-    options = (ses_search_options){.size = sizeof options, .flags = 0x8};
+    options = (ses_search_options){.size = sizeof options, .flags = 0x10};
     refused(&key, "a", &options, SES_MISUSE);
     for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
         options = (ses_search_options){.size = sizeof options, .token = tokens[i]};

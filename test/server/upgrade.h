@@ -1,7 +1,8 @@
 /*
  * A store of version 0.2.0 (schema version 2) on a server, which a client of that version has open. make_old
  * makes one in a new database, with the sessions first, fork (of first), alone, and orphan and sibling, which
- * are forks of one that is deleted. FAMILIES gives their names by families. OLD_BEGIN is how a transaction of
+ * are forks of one that is deleted, and memory:notes. Two events of alone are remembered.
+ * FAMILIES gives their names by families. OLD_BEGIN is how a transaction of
  * 0.2.0 that writes begins, LATE_FORK how it makes a fork of fork, and REFUSED is what OLD_BEGIN says of a
  * feature. WAITING counts those who wait for a lock in the database "beside".
  */
@@ -15,6 +16,21 @@ static void assert_families(const struct place *place, const char *expected)
 {
     assert_string_equal(place_text(place, FAMILIES), expected);
     assert_string_equal(place_text(place, "SELECT version FROM " TABLE "schema_version"), "3");
+}
+
+/* The labels have become kinds and numbers. */
+static void assert_memory(ses_store *store)
+{
+    ses_session *alone = must_get(store, &(ses_key){"app", "user", "alone"});
+    ses_session *notes = must_get(store, &(ses_key){"app", "user", "memory:notes"});
+
+    assert_int_equal(ses_session_remembered_seq(alone), 2);
+    assert_int_equal(ses_session_label_count(alone), 1);
+    assert_int_equal(ses_session_kind(alone), SES_KIND_CONVERSATION);
+    assert_int_equal(ses_session_kind(notes), SES_KIND_MEMORY);
+    assert_int_equal(ses_session_label_count(notes), 0);
+    ses_session_close(alone);
+    ses_session_close(notes);
 }
 
 struct opening {
@@ -80,6 +96,7 @@ SERVER_TEST(an_upgraded_store_is_read_and_written)
     must_append_by_key(store, &first, "{}");
     assert_ok(ses_store_check(store, NULL, &problems, &error));
     assert_int_equal(problems, 0);
+    assert_memory(store);
     assert_families(&place, "first fork | orphan sibling");
     assert_siblings(store, &(ses_key){"app", "user", "orphan"}, &(ses_key){"app", "user", "sibling"});
     ses_close(store);

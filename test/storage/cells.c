@@ -11,7 +11,7 @@
 #include "seslite_draft.h"
 #include "seslite_erase.h"
 #include "seslite_inbox.h"
-#include "seslite_search.h"
+#include "seslite_memory.h"
 #include "seslite_usage.h"
 
 static const ses_key full = {"app", "user", "full"};
@@ -77,6 +77,7 @@ static void fill(struct side *side)
     assert_ok(ses_labels_set_by_key(side->store, &full, &label, 1, NULL, &error));
     assert_ok(ses_expiry_set_by_key(side->store, &full, &expires, NULL, &error));
     assert_ok(ses_archive_set_by_key(side->store, &full, 1, NULL, &error));
+    assert_ok(ses_memory_add_session(side->store, &full, 3, NULL, &error));
     assert_ok(ses_lease_take(side->store, &full, "worker", &hour, &lease, &error));
     side->token = lease.token;
     assert_ok(ses_draft_set(side->store, &full, "Hel", SES_NUL, NULL, &error));
@@ -240,7 +241,7 @@ static void assert_waiting(ses_store *store, const ses_key *key, size_t expected
     ses_inputs_close(inputs);
 }
 
-/* Its title, its labels, its expiry and its kind; a fork is not in the archive. */
+/* Its title, its labels, its expiry and its kind; a fork is not in the archive, and not remembered. */
 static void assert_attributes(const struct cells *cells, ses_store *store, const ses_key *key)
 {
     ses_session *session = must_get(store, key);
@@ -249,6 +250,7 @@ static void assert_attributes(const struct cells *cells, ses_store *store, const
     assert_string_equal(ses_session_label_value(session, "kind"), "demo");
     assert_int_equal(ses_session_expires_us(session), cells->fixture->now + EXPIRES_IN_US);
     assert_int_equal(ses_session_archived_us(session) != 0, strcmp(key->session, full.session) == 0);
+    assert_int_equal(ses_session_remembered_seq(session), strcmp(key->session, full.session) == 0 ? 3 : 0);
     assert_int_equal(ses_session_kind(session), SES_KIND_CHILD);
     assert_string_equal(ses_session_child_of(session)->session, other.session);
     ses_session_close(session);

@@ -129,14 +129,16 @@ FOLDER_TEST(problems_of_a_sessions_row)
          "detail app/user/one 0: the title is empty, too long, or not valid UTF-8"},
         {"UPDATE sessions SET details = details | 2; UPDATE session_details SET title = printf('%.*c', 1025, 'x')",
          "detail app/user/one 0: the title is empty, too long, or not valid UTF-8"},
-        {"UPDATE session_details SET title = 'of nobody', child_user = 'u', child_session = 's'",
-         "detail app/user/one 0: sessions.details is 0; other tables: parent (1), title (2), labels (4), archive (8), child (16): 18"},
+        {"UPDATE session_details SET title = 'of nobody', child_user = 'u', child_session = 's', remembered_seq = 9",
+         "detail app/user/one 0: sessions.details is 0; other tables: parent (1), title (2), labels (4), archive (8), child (16), remembered (64): 82"},
         {"UPDATE sessions SET details = 48, active_30s = active_30s - (1 << 34);"
          "UPDATE session_details SET child_user = 'u', child_session = 's'",
          "detail app/user/one 0: the session is memory, and a child of another"},
         {"UPDATE sessions SET details = 16, active_30s = active_30s - (1 << 34);"
          "UPDATE session_details SET child_user = 'u'",
          "parent app/user/one 0: the names of the session that it is a child of are not ids"},
+        {"UPDATE sessions SET details = 64; UPDATE session_details SET remembered_seq = 0",
+         "detail app/user/one 0: session_details.remembered_seq is no number of an event"},
         {"UPDATE sessions SET details = 32",
          "time app/user/one 0: active_30s does not agree with updated_us"},
         {"UPDATE sessions SET details = details | 4; INSERT INTO session_labels VALUES (1, '', 'v', 1)",
@@ -216,7 +218,7 @@ FOLDER_TEST(an_unknown_detail_is_no_problem)
 
     ses_store *store = must_open(folder->path, NULL);
     must_create(store, &key, NULL);
-    raw_exec(folder->path, "UPDATE sessions SET details = 64");
+    raw_exec(folder->path, "UPDATE sessions SET details = 128");
     assert_no_problems(store);
     ses_close(store);
 }

@@ -123,7 +123,9 @@ static const char *const without_company[] = {
     "ses_shared_state_get", "ses_shared_state_json", "ses_state_*", "ses_store_backup", "ses_store_check",
     "ses_store_export", "ses_store_find", "ses_store_info", "ses_store_interrupt", "ses_store_make_id",
     "ses_store_space", "ses_store_stats", "ses_text_*", "ses_tracked_*", "ses_version_number",
-    "ses_builder_*", "ses_artifacts_*",
+    "ses_builder_*", "ses_artifacts_*", "ses_memory_search", "ses_memory_list",
+    /* these are several others */
+    "ses_memory_add", "ses_memory_add_events", "ses_memory_forget*",
     /* these open a store */
     "ses_open*",
     /* these have a transaction to themselves, as they ask the caller for events in it */

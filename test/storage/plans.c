@@ -62,7 +62,7 @@ static void analyze(struct plan_test *test, int sessions)
         "INSERT INTO base_state SELECT id, 'k', '1', 1 FROM sessions;"
         "INSERT INTO session_labels SELECT id, 'k', 'v', 1 FROM sessions;"
         "INSERT INTO session_details"
-        " SELECT id, NULL, NULL, NULL, NULL, NULL, '{}', 1, 1, 'u', 's' FROM sessions;"
+        " SELECT id, NULL, NULL, NULL, NULL, NULL, '{}', 1, 1, 'u', 's', 1 FROM sessions;"
         "INSERT INTO app_state VALUES (1, 'k', '1', 1, 1); INSERT INTO user_state VALUES (1, 'k', '1', 1, 1);"
         "PRAGMA analysis_limit = 400; ANALYZE; UPDATE sqlite_stat1 SET stat = '1000' WHERE idx IS NULL;"
         "DELETE FROM sqlite_stat1 WHERE CAST(stat AS INTEGER) < 1000; ANALYZE sqlite_schema;"

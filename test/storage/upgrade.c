@@ -1,4 +1,5 @@
 /* Stores that version 0.2.0 made (schema version 2) become those of this version. */
+#include "check.h"
 #include "released.h"
 #include "seslite_draft.h"
 #include "seslite_inbox.h"
@@ -131,6 +132,37 @@ TEST(circles_of_forks_end)
     open_and_close(path);
     assert_query(path, "SELECT count(*) FROM session_details WHERE origin > 0", "7\n");
     assert_query(path, FAMILIES, "a b\nitself\nx z tail\ny\n");
+    free(path);
+}
+
+/* Labels by which programs on 0.2.0 kept memory. */
+TEST(labels_become_memory)
+{
+    static const struct made sessions[] = {
+        {1, 1, "talk", 1, NULL, NULL},           {2, 1, "all of it", 2, NULL, NULL},
+        {3, 1, "of another use", 3, NULL, NULL}, {4, 1, "memory:notes", 4, NULL, NULL},
+        {5, 1, "memory:talk", 5, "u", "talk"},   {6, 1, "memory-project:ab:notes", 6, NULL, NULL},
+        {7, 1, "fork", 7, "u", "talk"},
+    };
+    char *path = support_path(fixture->folder, "old.db");
+
+    make_old(path, sessions, sizeof sessions / sizeof sessions[0]);
+    raw_exec(path,
+             "INSERT INTO session_labels (session_id, name, value, app_id) VALUES (1, 'memory', '12', 1),"
+             " (1, 'tag', 'x', 1), (2, 'memory', 'all', 1), (3, 'memory', '0', 1), (4, 'memory', 'all', 1),"
+             " (5, 'memory', 'all', 1), (6, 'memory-project', 'p', 1), (7, 'memory', '999999999999', 1);"
+             "UPDATE sessions SET details = details | 4");
+    open_and_close(path);
+    assert_query(path, "SELECT id, details, active_30s FROM sessions ORDER BY id",
+                 "1|68|0\n2|64|0\n3|4|0\n4|32|-17179869184\n5|33|-17179869184\n6|36|-17179869184\n7|65|0\n");
+    assert_query(path,
+                 "SELECT session_id, remembered_seq FROM session_details WHERE remembered_seq ORDER BY 1",
+                 "1|12\n2|4294967295\n7|4294967295\n");
+    assert_query(path, "SELECT session_id, name, value FROM session_labels ORDER BY 1",
+                 "1|tag|x\n3|memory|0\n6|memory-project|p\n");
+    ses_store *store = must_open(path, NULL);
+    assert_no_problems(store);
+    ses_close(store);
     free(path);
 }
 

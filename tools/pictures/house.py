@@ -35,6 +35,7 @@ PURPOSES = {
     "artifact": "files of sessions and users",
     "draft": "messages that grow",
     "inbox": "inputs that wait",
+    "memory": "what was said before",
     "search": "words of events",
     "usage": "tokens of models",
     "erase": "redacting events",

@@ -30,13 +30,14 @@ enum session_detail {
     DETAIL_ARCHIVED = 0x8,
     DETAIL_CHILD = 0x10, /* never together with the next */
     DETAIL_MEMORY = 0x20,
+    DETAIL_REMEMBERED = 0x40, /* a part of a conversation, or of a child */
     /* Lists that show only conversations that are not archived show no session that has one of these. */
     DETAIL_HIDDEN = DETAIL_ARCHIVED | DETAIL_CHILD | DETAIL_MEMORY
 };
 
-/* The shelf of a session is the number made of its DETAIL_HIDDEN, in units of the lowest. A filter leaves out
- * a set of shelves, in which bit n is shelf n. */
-enum shelves { SHELF_COUNT = 8, SHELVES_SHOWN = 0x1, SHELVES_HIDDEN = 0xfe };
+/* The shelf of a session is the number made of its DETAIL_HIDDEN and DETAIL_REMEMBERED, in units of the
+ * lowest. A filter leaves out a set of shelves, in which bit n is shelf n. */
+enum shelves { SHELF_COUNT = 16, SHELVES_SHOWN = 0x101, SHELVES_HIDDEN = 0xfefe };
 
 static inline unsigned ses__kind_of(int64_t details)
 {

@@ -91,18 +91,18 @@ static bool find_term(struct span term, const struct buffer *words, size_t *plac
     return false;
 }
 
-bool ses__terms_match(const struct terms *terms, const struct buffer *words, size_t *place)
+size_t ses__terms_match(const struct terms *terms, const struct buffer *words, size_t *place)
 {
-    bool found = false;
+    size_t found = 0;
 
     *place = words->len;
     for (size_t i = 0; i < terms->count && words->len > 0; i++) {
         size_t at = words->len;
         if (find_term(terms->items[i], words, &at)) {
-            found = true;
+            found++;
             *place = at < *place ? at : *place;
         } else if (!terms->any) {
-            return false;
+            return 0;
         }
     }
     return found;

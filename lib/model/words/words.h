@@ -65,7 +65,8 @@ struct terms {
 SESLITE_PRIVATE int ses__terms_take(struct terms *terms, struct span text, unsigned flags,
                                     const ses_allocator *allocator, ses_error *error);
 SESLITE_PRIVATE void ses__terms_free(struct terms *terms);
-/* `place` is where the first of the terms was found, with its mark. */
-SESLITE_PRIVATE bool ses__terms_match(const struct terms *terms, const struct buffer *words, size_t *place);
+/* Returns how many of the terms the words have, or 0 if that does not suffice. `place` is where the first of
+ * them was found, with its mark. */
+SESLITE_PRIVATE size_t ses__terms_match(const struct terms *terms, const struct buffer *words, size_t *place);
 
 #endif

@@ -32,7 +32,8 @@ static int64_t find_shelves_left_out(const ses_filter *own)
         const int64_t details = shelf * (int64_t)DETAIL_ARCHIVED;
         const int archived = details & DETAIL_ARCHIVED ? SES_ARCHIVED_ONLY : SES_ARCHIVED_NO;
         if ((own->kinds != 0 && !(own->kinds & ses__kind_of(details))) ||
-            (own->archived != SES_ARCHIVED_ANY && own->archived != archived))
+            (own->archived != SES_ARCHIVED_ANY && own->archived != archived) ||
+            (own->remembered && !(details & (DETAIL_MEMORY | DETAIL_REMEMBERED))))
             without |= INT64_C(1) << shelf;
     }
     return without;

@@ -1,4 +1,4 @@
-/* The title and the labels of a session, and its place in the archive. */
+/* The title and the labels of a session, its place in the archive, and how much of it is remembered. */
 #include "base/error.h"
 #include "session/session.h"
 #include "storage/sql/rows/event.h"
@@ -19,7 +19,7 @@ static struct session_row with_all_details(const struct session_row *row)
 {
     struct session_row all = *row;
 
-    all.details |= DETAIL_TITLE | DETAIL_LABELS | DETAIL_ARCHIVED;
+    all.details |= DETAIL_TITLE | DETAIL_LABELS | DETAIL_ARCHIVED | DETAIL_REMEMBERED;
     return all;
 }
 
@@ -41,24 +41,50 @@ static int find_annotated(struct db *db, struct annotation *own, struct annotati
     return code == SES_OK ? ses__details_of_take(&asked, &described) : code;
 }
 
+/* A session that is archived keeps its time, and its events that are remembered stay so. */
+static int settle_change(struct annotating *change, const struct session_row *row,
+                         const struct annotations *before, ses_error *error)
+{
+    if (change->sets_archived && change->archived_us != 0 && before->archived_us != 0)
+        change->archived_us = before->archived_us;
+    if (!change->sets_remembered || change->remembered_seq == 0)
+        return SES_OK;
+    if (row->details & DETAIL_MEMORY)
+        return ses__error_set(error, SES_INVALID,
+                              "the session is of the kind memory, which is remembered as a whole");
+    if (change->remembered_seq > MAX_SEQ)
+        change->remembered_seq = row->last_seq;
+    if (change->remembered_seq < before->remembered_seq)
+        change->remembered_seq = before->remembered_seq;
+    return SES_OK;
+}
+
+static int write_change(struct db *db, struct annotation *own, const struct annotating *change,
+                        const struct annotations *before, ses_error *error)
+{
+    struct annotated now = {.has_title = before->title != NULL};
+
+    if (change->sets_archived)
+        return ses__details_archive(db, &own->row, change->archived_us, error);
+    if (change->sets_remembered)
+        return ses__details_remember(db, &own->row, change->remembered_seq, error);
+    for (size_t i = 0; i < before->label_count; i++)
+        now.other_labels += !ses__annotating_names(change, ses__span_of(before->labels[i].name));
+    return ses__details_annotate(db, &own->row, change, &now, error);
+}
+
 static int run_annotation(struct db *db, void *context, ses_error *error)
 {
     struct annotation *own = context;
     struct annotating change = own->change;
-    struct annotated now = {.has_title = false};
     struct annotations before;
 
     ses__annotations_init(&before, db->allocator);
     int code = find_annotated(db, own, &before, error);
-    if (code == SES_OK) {
-        now.has_title = before.title != NULL;
-        for (size_t i = 0; i < before.label_count; i++)
-            now.other_labels += !ses__annotating_names(&change, ses__span_of(before.labels[i].name));
-        if (change.archived_us != 0 && before.archived_us != 0) /* it keeps its time */
-            change.archived_us = before.archived_us;
-        code = change.sets_archived ? ses__details_archive(db, &own->row, change.archived_us, error)
-                                    : ses__details_annotate(db, &own->row, &change, &now, error);
-    }
+    if (code == SES_OK)
+        code = settle_change(&change, &own->row, &before, error);
+    if (code == SES_OK)
+        code = write_change(db, own, &change, &before, error);
     if (code == SES_OK)
         code = ses__annotations_change(&own->annotations, &before, &change, error);
     ses__annotations_free(&before);
@@ -167,7 +193,22 @@ int ses_archive_set_by_key(ses_store *store, const ses_key *key, int archived,
     return set_archived(AT(store, key), archived, options, error);
 }
 
+int ses__begun_remember(ses_store *store, const ses_key *key, int64_t seq, const struct limits *limits,
+                        ses_error *error)
+{
+    const struct session_call call = {.store = store, .key = *key, .ref = {key, NULL}};
+    struct annotation own = {
+        .call = &call, .limits = *limits, .change = {.sets_remembered = true, .remembered_seq = seq}};
+
+    return annotate(&own, error);
+}
+
 /* ------------------------------------------------------------------------------------------- reading */
+
+int64_t ses_session_remembered_seq(const ses_session *session)
+{
+    return session->snapshot.annotations.remembered_seq;
+}
 
 int64_t ses_session_archived_us(const ses_session *session)
 {

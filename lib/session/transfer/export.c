@@ -296,6 +296,8 @@ static int export_session(void *context, const struct visited_session *session, 
         line_put_number(call, "expires_us", row->expires_us);
     if (own->archived_us != 0)
         line_put_number(call, "archived_us", own->archived_us);
+    if (own->remembered_seq != 0)
+        line_put_number(call, "remembered_seq", own->remembered_seq);
     if (own->title)
         line_put_text(call, "title", own->title);
     if (own->label_count > 0) {

@@ -28,6 +28,7 @@ enum { LINES_FORMAT = 2 }; /* the highest that is read */
     X(LAST_SEQ, "last_seq", NUMBER)             \
     X(EXPIRES, "expires_us", NUMBER)            \
     X(ARCHIVED, "archived_us", NUMBER)          \
+    X(REMEMBERED, "remembered_seq", NUMBER)     \
     X(TITLE, "title", TEXT)                     \
     X(LABELS, "labels", OBJECT)                 \
     X(PARENT_USER, "parent_user", TEXT)         \

@@ -103,6 +103,7 @@ static int take_session_line(struct imported_session *own, ses_error *error)
                            .updated_us = line_number(line, LINE_UPDATED),
                            .expires_us = line_number(line, LINE_EXPIRES),
                            .archived_us = line_number(line, LINE_ARCHIVED),
+                           .remembered_seq = line->of[LINE_REMEMBERED].number,
                            .version = line_number(line, LINE_VERSION),
                            .last_seq = line->of[LINE_LAST_SEQ].number,
                            .base_seq = line->of[LINE_BASE_SEQ].number,

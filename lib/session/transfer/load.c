@@ -85,6 +85,7 @@ static int take_numbers(struct load_call *call, ses_error *error)
     op->expires_us = loaded->expires_us ? *loaded->expires_us : INT64_MAX;
     op->annotating.sets_archived = true;
     op->annotating.archived_us = loaded->archived_us ? *loaded->archived_us : 0;
+    op->annotating.remembered_seq = loaded->remembered_seq;
     op->version = loaded->version ? *loaded->version : -1;
     op->last_seq = loaded->last_seq;
     op->base_seq = loaded->base_seq;
@@ -100,7 +101,8 @@ static int take_numbers(struct load_call *call, ses_error *error)
     if (loaded->version && (op->version < 0 || op->version > MAX_LOADED_VERSION))
         return ses__error_set(error, SES_INVALID, "the version is not from 0 to 2^52");
     if (op->base_seq < 0 || op->base_seq > LAST_NUMBER || op->last_seq < 0 || op->last_seq > LAST_NUMBER ||
-        op->parent_seq < 0 || op->parent_seq > LAST_NUMBER)
+        op->parent_seq < 0 || op->parent_seq > LAST_NUMBER || loaded->remembered_seq < 0 ||
+        loaded->remembered_seq > LAST_NUMBER)
         return ses__error_set(error, SES_INVALID, "a sequence number is negative, or above 2^32 - 1");
     if (op->origin < 0)
         return ses__error_set(error, SES_INVALID, "the number of the origin is negative");
@@ -135,9 +137,10 @@ static int take_links(struct load_call *call, ses_error *error)
     op->parent = loaded->parent;
     op->child_of = loaded->child_of;
     op->is_memory = loaded->kind == SES_KIND_MEMORY;
-    if (code == SES_OK && loaded->kind != 0 && (!op->is_memory || loaded->child_of))
-        code = ses__error_set(error, SES_INVALID,
-                              "the kind is neither 0 nor SES_KIND_MEMORY, or memory is a child");
+    if (code == SES_OK && loaded->kind != 0 && (!op->is_memory || loaded->child_of || loaded->remembered_seq))
+        code = ses__error_set(
+            error, SES_INVALID,
+            "the kind is neither 0 nor SES_KIND_MEMORY, or memory is a child or has remembered_seq");
     return code;
 }
 

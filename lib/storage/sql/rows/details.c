@@ -1,4 +1,4 @@
-/* The optional details of sessions: parent, title, labels, archive, kind. */
+/* The optional details of sessions: parent, title, labels, archive, kind, memory. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -13,14 +13,17 @@ struct details_walk {
     struct query *query;
     const struct described *sessions;
     size_t count;
-    int64_t bits;                /* of the sessions that are walked */
-    int label;                   /* the column of a label's name */
-    int archived;                /* that of the time of the archive, before the names that a child keeps */
-    size_t next;                 /* the first session after it */
+    int64_t bits; /* of the sessions that are walked */
+    int label;    /* the column of a label's name */
+    int archived; /* that of the time of the archive, before the names of a child's and what is remembered */
+    size_t next;  /* the first session after it */
     const struct described *now; /* whose row was read; NULL: none yet */
 };
 
-enum { LINKS = DETAIL_PARENT | DETAIL_CHILD, DETAILS_ROW = LINKS | DETAIL_TITLE | DETAIL_ARCHIVED };
+enum {
+    LINKS = DETAIL_PARENT | DETAIL_CHILD,
+    DETAILS_ROW = LINKS | DETAIL_TITLE | DETAIL_ARCHIVED | DETAIL_REMEMBERED
+};
 
 static int refuse_details(const struct details_walk *walk, int64_t id, const char *what)
 {
@@ -131,6 +134,18 @@ static int keep_archived(struct details_walk *walk)
     return query->code;
 }
 
+static int keep_remembered(struct details_walk *walk)
+{
+    struct query *query = walk->query;
+    const bool is_remembered = ses__query_type(query, walk->archived + 3) != SQL_NULL;
+    const int64_t seq = is_remembered ? ses__query_int(query, walk->archived + 3) : 0;
+
+    if (query->code == SES_OK && is_remembered && (seq < 1 || seq > MAX_SEQ))
+        return refuse_details(walk, walk->now->row->id, "the number of the last event that is remembered");
+    walk->now->annotations->remembered_seq = seq;
+    return query->code;
+}
+
 static int take_details(struct details_walk *walk)
 {
     int code = walk_to(walk, ses__query_int(walk->query, 0), "the row of session_details");
@@ -144,6 +159,8 @@ static int take_details(struct details_walk *walk)
     if (code == SES_OK && (wanted_of(walk->now, DETAILS_ROW) & DETAIL_CHILD))
         code = keep_link(walk, walk->archived + 1, &walk->now->snapshot->child_of,
                          "the session that it is a child of");
+    if (code == SES_OK && (wanted_of(walk->now, DETAILS_ROW) & DETAIL_REMEMBERED))
+        code = keep_remembered(walk);
     return code;
 }
 
@@ -325,18 +342,18 @@ int ses__details_annotate(struct db *db, struct session_row *row, const struct a
                            VALUES(OWNER(row->id), INT(bits)));
 }
 
-int ses__details_archive(struct db *db, struct session_row *row, int64_t archived_us, ses_error *error)
+/* A number in the row of session_details, which 0 removes, and its bit in that of the session. */
+static int set_number(struct db *db, struct session_row *row, enum session_detail bit,
+                      const struct statement *set, int64_t number, ses_error *error)
 {
-    const bool was_archived = row->details & DETAIL_ARCHIVED;
-    const bool is_archived = archived_us != 0;
+    const bool was_there = row->details & bit;
+    const bool is_there = number != 0;
     int code = SES_OK;
 
-    if (is_archived || was_archived)
-        code = ses__query_do(db, STATEMENT_ARCHIVED_SET, error,
-                             VALUES(OWNER(row->id), INT_IF(is_archived, archived_us)));
-    return code == SES_OK && is_archived != was_archived
-               ? ses__session_shelve(db, row, row->details ^ DETAIL_ARCHIVED, error)
-               : code;
+    if (is_there || was_there)
+        code = ses__query_do(db, set, error, VALUES(OWNER(row->id), INT_IF(is_there, number)));
+    return code == SES_OK && is_there != was_there ? ses__session_shelve(db, row, row->details ^ bit, error)
+                                                   : code;
 }
 
 int ses__session_shelve(struct db *db, struct session_row *row, int64_t details, ses_error *error)
@@ -352,6 +369,23 @@ int ses__details_make_child(struct db *db, struct session_row *row, const ses_ke
                                    VALUES(OWNER(row->id), STRING(child_of->user), STRING(child_of->session)));
 
     return code == SES_OK ? ses__session_shelve(db, row, row->details | DETAIL_CHILD, error) : code;
+}
+
+int ses__details_archive(struct db *db, struct session_row *row, int64_t archived_us, ses_error *error)
+{
+    return set_number(db, row, DETAIL_ARCHIVED, STATEMENT_ARCHIVED_SET, archived_us, error);
+}
+
+int ses__details_remember(struct db *db, struct session_row *row, int64_t seq, ses_error *error)
+{
+    return set_number(db, row, DETAIL_REMEMBERED, STATEMENT_REMEMBERED_SET, seq, error);
+}
+
+int ses__remembered_of(struct db *db, int64_t session_id, int64_t *seq, ses_error *error)
+{
+    *seq = 0;
+    int code = ses__query_number(db, STATEMENT_REMEMBERED_SEQ, seq, error, VALUES(INT(session_id)));
+    return code == SES_NOTFOUND ? SES_OK : code;
 }
 
 int ses__details_add(struct db *db, struct session_row *row, struct span initial,

@@ -63,12 +63,16 @@ void ses__pass_values(struct value *values, const struct list_filter *filter, in
     values[3] = INT(without_shelves);
 }
 
-/* The shelves that are left out row by row where the ranges are walked: some of those of the hidden range, or
- * none. */
+static bool splits(int64_t shelves, enum list_range range)
+{
+    return (shelves & range) != 0 && (shelves & range) != range;
+}
+
+/* The shelves that are left out row by row where the range is walked: none, if all or none of it is left. */
 static int64_t shelves_within(const struct list_query *list, enum list_range range)
 {
-    const int64_t hidden = list->filter->without_shelves & SHELVES_HIDDEN;
-    return range == RANGE_SHOWN || hidden == SHELVES_HIDDEN ? 0 : hidden;
+    const int64_t shelves = list->filter->without_shelves & range;
+    return splits(shelves, range & RANGE_SHOWN) || splits(shelves, range & RANGE_HIDDEN) ? shelves : 0;
 }
 
 /* Sets the parameters for the owner of the sessions, their times and labels, and for shelves. */

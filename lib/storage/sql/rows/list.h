@@ -7,7 +7,7 @@
 /* An index that finds sessions for a filter. */
 enum list_index { INDEX_NAMES, INDEX_LABELS, INDEX_ACTIVITY };
 /* A range of the indexes by activity (parts.h), by its shelves. */
-enum list_range { RANGE_SHOWN = SHELVES_SHOWN, RANGE_HIDDEN = SHELVES_HIDDEN, RANGE_BOTH = 0xff };
+enum list_range { RANGE_SHOWN = SHELVES_SHOWN, RANGE_HIDDEN = SHELVES_HIDDEN, RANGE_BOTH = 0xffff };
 
 struct list_query {
     bool whole_app;  /* all users of the app, else one */

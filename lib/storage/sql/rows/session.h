@@ -90,6 +90,11 @@ SESLITE_PRIVATE int ses__details_make_child(struct db *db, struct session_row *r
 /* Gives the session a number of origin if it has none, which moves no version; and reads it. */
 SESLITE_PRIVATE int ses__origin_ensure(struct db *db, int64_t session_id, ses_error *error);
 SESLITE_PRIVATE int ses__origin_find(struct db *db, int64_t session_id, int64_t *origin, ses_error *error);
+/* Sets the number of the last event that is remembered; 0: none is. The row is brought up to date. */
+SESLITE_PRIVATE int ses__details_remember(struct db *db, struct session_row *row, int64_t seq,
+                                          ses_error *error);
+/* Finds that number of a conversation; MAX_SEQ for one of the kind memory. */
+SESLITE_PRIVATE int ses__remembered_of(struct db *db, int64_t session_id, int64_t *seq, ses_error *error);
 /* Looks what a session has, in two halves. Number 0: the one that this transaction finds. */
 SESLITE_PRIVATE void ses__annotated_ask(struct query *query, struct db *db, int64_t session_id,
                                         ses_error *error);

@@ -1,47 +1,19 @@
 /* Finds the relatives of a session, and what they have of its events. */
 #include "storage/sql/session/family.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/sha256/sha256.h"
+#include "model/memories.h"
 #include "storage/sql/rows/parts.h"
 
 /* ------------------------------------------------------------------------------------------------ memory */
 
-#define MEMORY_PREFIX "memory:"
-#define HASHED_PREFIX "sha256:"
-
-static bool is_called_with(struct span text, const char *beginning)
-{
-    const size_t len = strlen(beginning);
-    return text.len >= len && memcmp(text.ptr, beginning, len) == 0;
-}
-
-/* lib/search/README.md says what these sessions are called. */
-static void make_memory_name(const char *session, char name[SES_ID_MAX + 1])
-{
-    struct sha256 hash;
-    char hex[SHA256_HEX + 1];
-    const bool is_hashed = strcmp(session, "notes") == 0 ||
-                           is_called_with(ses__span_of(session), HASHED_PREFIX) ||
-                           sizeof MEMORY_PREFIX - 1 + strlen(session) > SES_ID_MAX;
-
-    if (is_hashed) {
-        ses__sha256_init(&hash);
-        ses__sha256_add(&hash, session, strlen(session));
-        ses__sha256_end(&hash, hex);
-    }
-    (void)snprintf(name, SES_ID_MAX + 1, MEMORY_PREFIX "%s%s", is_hashed ? HASHED_PREFIX : "",
-                   is_hashed ? hex : session);
-}
-
 /* A fork that has such a name has events of its parent. */
 static bool is_for_memory(const struct relative *relative)
 {
-    return is_called_with(relative->session, MEMORY_PREFIX) && relative->parent_seq == 0;
+    return ses__memories_is_name(relative->session) && relative->parent_seq == 0;
 }
 
 static bool is_memory_of(const struct relative *other, const struct relative *own)
@@ -50,7 +22,7 @@ static bool is_memory_of(const struct relative *other, const struct relative *ow
 
     if (other->row.user_id != own->row.user_id || !is_for_memory(other))
         return false;
-    make_memory_name(own->session.ptr, name);
+    ses__memories_name(NULL, own->session.ptr, name);
     return ses__span_is(other->session, ses__span_of(name));
 }
 
@@ -138,7 +110,7 @@ int ses__family_read(struct db *db, const struct session_row *row, const ses_key
     begin_family(family, db->allocator);
     family->own = (struct relative){
         .row = *row, .user = ses__span_of(key->user), .session = ses__span_of(key->session)};
-    make_memory_name(key->session, memory);
+    ses__memories_name(NULL, key->session, memory);
     ses__query_open(&query, db, STATEMENT_FAMILY_OF, error,
                     VALUES(INT(row->app_id), INT(row->id), INT(row->user_id), STRING(memory)));
     return take_family(&query, family);

@@ -38,6 +38,8 @@ static int add_head(struct load_run *run, ses_error *error)
         code = ses__session_shelve(run->db, row, row->details | DETAIL_MEMORY, error);
     if (code == SES_OK && op->child_of)
         code = ses__details_make_child(run->db, row, op->child_of, error);
+    if (code == SES_OK)
+        code = ses__details_remember(run->db, row, op->annotating.remembered_seq, error);
     if (code == SES_OK && op->parent)
         code = ses__query_do(
             run->db, STATEMENT_PARENT_SET, error,

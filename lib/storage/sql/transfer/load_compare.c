@@ -38,6 +38,8 @@ static const char *compare_annotations(const struct load_op *op, const struct sn
         return "expiry";
     if (own->annotations.archived_us != op->annotating.archived_us)
         return "archive";
+    if (own->annotations.remembered_seq < op->annotating.remembered_seq)
+        return "remembered_seq";
     if (!same_text(own->annotations.title, op->annotating.title))
         return "title";
     for (size_t i = 0; i < op->annotating.label_count && same; i++)
@@ -115,6 +117,8 @@ int ses__load_annotate(struct load_run *run, struct session_row *row, ses_error 
         code = ses__details_annotate(run->db, row, &change, &now, error);
     if (code == SES_OK)
         code = ses__details_archive(run->db, row, change.archived_us, error);
+    if (code == SES_OK && change.remembered_seq > own.annotations.remembered_seq)
+        code = ses__details_remember(run->db, row, change.remembered_seq, error);
     ses__snapshot_free(&own);
     if (code != SES_OK || row->expires_us == op->expires_us)
         return code;

@@ -187,7 +187,7 @@ static int visit_whole_session(struct visit_run *run, const ses_key *key, const 
     if (run->surveys) { /* looks for parts of the session that readers of a lower format would leave out */
         if (row->base_seq > 0 && run->format < VISIT_FORMAT_SECOND)
             code = ses__base_visit_artifacts(run->db, row, note_base_artifact, &has, error);
-        if (has || (row->details & DETAIL_HIDDEN))
+        if (has || (row->details & (DETAIL_HIDDEN | DETAIL_REMEMBERED)))
             run->format = VISIT_FORMAT_SECOND;
         return code;
     }

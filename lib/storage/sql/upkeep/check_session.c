@@ -124,6 +124,12 @@ static int check_details(struct check *check, struct checked_session *session)
                                  "session_details.archived_us is no time after 1970");
         }
         check_child_of(check, session, &query);
+        if (ses__query_type(&query, 9) != SQL_NULL) {
+            session->bits |= DETAIL_REMEMBERED;
+            if (ses__query_int(&query, 9) < 1 || ses__query_int(&query, 9) > MAX_SEQ)
+                ses__check_found(check, SES_PROBLEM_DETAIL, 0,
+                                 "session_details.remembered_seq is no number of an event");
+        }
     }
     return ses__check_settle(check, ses__query_end(&query), SES_PROBLEM_DETAIL);
 }
@@ -179,7 +185,10 @@ static int check_what_is_beside(struct check *check, int64_t session_id)
 /* ---------------------------------------------------------------------------------------------- sessions */
 
 /* A later version may know more bits, which this one cannot check. */
-enum { KNOWN_DETAILS = DETAIL_PARENT | DETAIL_TITLE | DETAIL_LABELS | DETAIL_ARCHIVED | DETAIL_CHILD };
+enum {
+    KNOWN_DETAILS =
+        DETAIL_PARENT | DETAIL_TITLE | DETAIL_LABELS | DETAIL_ARCHIVED | DETAIL_CHILD | DETAIL_REMEMBERED
+};
 
 /* Where numbers are out of bounds, the rest would only repeat it. */
 static int check_session(struct check *check, struct checked_session *session)
@@ -201,7 +210,8 @@ static int check_session(struct check *check, struct checked_session *session)
     if (code == SES_OK && session->bits != (row->details & KNOWN_DETAILS))
         ses__check_found(
             check, SES_PROBLEM_DETAIL, 0,
-            "sessions.details is %lld; other tables: parent (1), title (2), labels (4), archive (8), child (16): %lld",
+            "sessions.details is %lld; other tables: parent (1), title (2), labels (4), archive (8), child (16), "
+            "remembered (64): %lld",
             (long long)row->details, (long long)session->bits);
     if (code == SES_OK)
         code = check_what_is_beside(check, row->id);

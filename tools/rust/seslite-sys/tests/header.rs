@@ -5,7 +5,7 @@ use std::path::Path;
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-const HEADERS: [&str; 10] = [
+const HEADERS: [&str; 11] = [
     "seslite.h",
     "seslite_history.h",
     "seslite_live.h",
@@ -14,6 +14,7 @@ const HEADERS: [&str; 10] = [
     "seslite_artifact.h",
     "seslite_draft.h",
     "seslite_search.h",
+    "seslite_memory.h",
     "seslite_usage.h",
     "seslite_erase.h",
 ];

@@ -1,4 +1,4 @@
-"""A memory service of google-adk on a seslite store. lib/search/README.md says how it is kept there."""
+"""A memory service of google-adk on a seslite store. lib/memory/README.md says how it is kept there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! What is remembered, between the entries of adk-memory and the store's events. `lib/search/README.md` of
+//! What is remembered, between the entries of adk-memory and the store's events. `lib/memory/README.md` of
 //! seslite says how it is kept.
 
 use std::collections::{HashMap, HashSet};
