@@ -26,7 +26,7 @@ PLAIN_TEST(every_reference_has_an_index)
     assert_rows(db,
                 "SELECT count(*) FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f"
                 " WHERE t.type = 'table'",
-                "15\n");
+                "17\n");
     /* The column that refers is the first of an index, or the row id itself. */
     assert_rows(
         db,
