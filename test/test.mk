@@ -50,7 +50,7 @@ GOAL         := $(firstword $(filter quick test check test-all,$(MAKECMDGOALS)))
 LEFT         := $(if $(filter quick,$(GOAL)),$(filter $(CALLED),$(LONG_TESTS)))
 ifneq ($(if $(WANTED),,$(filter test check,$(GOAL))),)
 LEFT         := $(filter $(CALLED),$(LONGEST_TESTS))
-export SESLITE_FAULTS_APART ?= 6
+export SESLITE_FAULTS_APART ?= 8
 export SESLITE_DAMAGE_FILES ?= 25
 endif
 CALLED       := $(filter-out $(LEFT),$(CALLED))
