@@ -16,6 +16,7 @@ type AppendOptions struct {
 	Delta        []byte            // state changes in addition to the event's, a JSON object; they win
 	Lease        int64             // the token of a lease: ErrLeased once another owner has taken it; 0: none
 	TakesDraft   bool              // the session's draft is removed, if an event is stored
+	Answers      string            // and the input with this request from the session's inbox; "": none
 	Title        string            // the title that the session gets with the event; "": it stays
 	Labels       map[string]string // labels that the session gets with the event
 	RemoveLabels []string          // labels that it loses
@@ -31,6 +32,7 @@ func (c *call) appendOptions(o *AppendOptions) *C.ses_append_options {
 		flags:      flag(o.Anyway, C.SES_ANYWAY) | flag(o.Version != nil, C.SES_AT_VERSION) | flag(o.TakesDraft, C.SES_APPEND_TAKES_DRAFT),
 		lease:      C.int64_t(o.Lease),
 		title:      c.optional(o.Title),
+		answers:    c.optional(o.Answers),
 		timeout_ms: c.timeout,
 		cancel:     c.cancel,
 	}

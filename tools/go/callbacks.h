@@ -7,6 +7,7 @@
 #include "seslite_artifact.h"
 #include "seslite_draft.h"
 #include "seslite_erase.h"
+#include "seslite_inbox.h"
 #include "seslite_search.h"
 #include "seslite_usage.h"
 

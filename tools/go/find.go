@@ -33,6 +33,7 @@ const (
 	FoundArtifact = Found(C.SES_FOUND_ARTIFACT) // an artifact's name, type, display name or metadata
 	FoundBytes    = Found(C.SES_FOUND_BYTES)    // the bytes of an artifact
 	FoundDraft    = Found(C.SES_FOUND_DRAFT)    // the draft of the session
+	FoundInput    = Found(C.SES_FOUND_INPUT)    // an input in its inbox
 )
 
 // A Finding is a place in which something was found.

@@ -72,6 +72,46 @@ func TestDrafts(t *testing.T) {
 	same(t, cleared, true)
 }
 
+func TestInboxes(t *testing.T) {
+	store, _ := openFile(t)
+	create(t, store, key, "")
+	input, lease, err := store.TakeInput(ctx, seslite.Key{}, "one", 0, 0)
+	must(t, err)
+	same(t, input == nil && lease == nil, true)
+	for _, first := range []bool{true, false} {
+		added, err := store.AddInput(ctx, key, "r1", []byte(`{"a":1}`), nil)
+		must(t, err)
+		same(t, added, first)
+	}
+	_, err = store.AddInput(ctx, key, "r1", []byte(`[]`), nil)
+	got(t, err, seslite.ErrExists)
+	fresh := seslite.Key{App: "other", User: "user", Session: "new"}
+	_, err = store.AddInput(ctx, fresh, "r2", []byte(`2`), &seslite.InputOptions{Create: true})
+	must(t, err)
+	waiting, err := store.Inputs(ctx, seslite.Key{}, 0, 0)
+	must(t, err)
+	same(t, len(waiting), 2)
+	same(t, string(waiting[1].Body), "2")
+	waiting, err = store.Inputs(ctx, seslite.Key{}, waiting[0].Place, 5)
+	must(t, err)
+	same(t, len(waiting), 1)
+	input, lease, err = store.TakeInput(ctx, seslite.Key{App: key.App}, "one", 0, time.Second)
+	must(t, err)
+	same(t, input.Request, "r1")
+	same(t, input.Key, key)
+	_, err = store.Append(ctx, key, event("", ""), &seslite.AppendOptions{Lease: lease.Token, Answers: "r1"})
+	must(t, err)
+	must(t, lease.Release(ctx))
+	waiting, err = store.Inputs(ctx, key, 0, 0)
+	must(t, err)
+	same(t, len(waiting), 0)
+	for _, first := range []bool{true, false} {
+		removed, err := store.RemoveInput(ctx, fresh, "r2")
+		must(t, err)
+		same(t, removed, first)
+	}
+}
+
 func TestFollowersSeeEachEventOnce(t *testing.T) {
 	store, path := openFile(t)
 	session := create(t, store, key, "")

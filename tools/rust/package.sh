@@ -9,7 +9,7 @@ folder=tools/rust/seslite-sys/amalgamation
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -p "$folder"
-(cd "$build/amalgamation" && cp seslite.c seslite.h seslite_agent.h seslite_artifact.h seslite_draft.h seslite_erase.h seslite_history.h seslite_live.h seslite_memory.h seslite_mysql.c seslite_mysql.h seslite_postgres.c seslite_postgres.h seslite_search.h seslite_transfer.h seslite_usage.h "$OLDPWD/$folder/")
+(cd "$build/amalgamation" && cp seslite.c seslite.h seslite_agent.h seslite_artifact.h seslite_draft.h seslite_erase.h seslite_history.h seslite_inbox.h seslite_live.h seslite_memory.h seslite_mysql.c seslite_mysql.h seslite_postgres.c seslite_postgres.h seslite_search.h seslite_transfer.h seslite_usage.h "$OLDPWD/$folder/")
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/$build/rust}
 export CARGO_TARGET_DIR
 # The folder is not in the repository, so the tree is not clean.

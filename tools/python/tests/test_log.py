@@ -1,5 +1,7 @@
 """History, lists, deletion, leases and following: calls on the logs of sessions."""
 
+import json
+
 import pytest
 from common import KEY, event
 
@@ -219,3 +221,25 @@ def test_drafts(store, session):
     store.draft_set(KEY, "more")
     store.append_batch(KEY, [event({}, id="in a batch")], takes_draft=True)
     assert store.draft_get(KEY) is None
+
+
+def test_inboxes(store, session):
+    whose = {"app": KEY.app, "user": KEY.user, "session": KEY.session}
+    assert store.inbox_take("worker") is None and store.inbox_list() == []
+    assert store.inbox_add(KEY, "r1", {"text": "w\xf6r"}) is True
+    assert store.inbox_add(KEY, "r1", {"text": "w\xf6r"}) is False
+    with pytest.raises(seslite.ExistsError):
+        store.inbox_add(KEY, "r1", "[]")
+    assert store.inbox_add(("other", "user", "new"), "r2", "[1]", create=True)
+    assert [(each.key.app, each.request) for each in store.inbox_list()] == [(KEY.app, "r1"), ("other", "r2")]
+    assert [each.body for each in store.inbox_list(app="other", limit=1)] == ["[1]"]
+    assert store.inbox_list(after=store.inbox_list()[1].place) == []
+    assert [each.kind for each in store.find("w\xf6r")] == ["input"]
+    taken, lease = store.inbox_take("worker", app=KEY.app, wait_ms=10)
+    assert (taken.request, json.loads(taken.body), taken.key) == ("r1", {"text": "w\xf6r"}, KEY)
+    assert store.inbox_take("another", **whose) is None
+    store.append(taken.key, event({}, id="r1"), lease=lease.token)
+    store.append(taken.key, event({}, id="answer"), lease=lease.token, answers="r1")
+    assert store.inbox_list(**whose) == [] and store.inbox_add(KEY, "r1", "{}") is False
+    assert store.inbox_remove(("other", "user", "new"), "r2") is True
+    assert store.inbox_remove(("other", "user", "new"), "r2") is False

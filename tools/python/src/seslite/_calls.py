@@ -41,13 +41,14 @@ def append_options(
     delta: JsonIn = None,
     lease: int = 0,
     takes_draft: bool = False,
+    answers: str | None = None,
     title: str | None = None,
     labels: Labels | None = None,
     artifacts: _ffi.Pointer = None,
 ) -> _ffi.Pointer:
     """How to append. `keep` is what the struct points to."""
     if not (anyway or lease or takes_draft or labels) and all(
-        each is None for each in (version, expected, delta, title, artifacts)
+        each is None for each in (version, expected, delta, answers, title, artifacts)
     ):
         return _ffi.plain("ses_append_options")
     expected_text, expected_len = _ffi.json_member(expected, "expected", keep)
@@ -68,6 +69,7 @@ def append_options(
         labels=array,
         label_count=count,
         artifacts=artifacts,
+        answers=_ffi.c_text(answers, "the request", keep),
     )
 
 

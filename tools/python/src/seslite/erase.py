@@ -122,6 +122,7 @@ FOUND = {
     lib.SES_FOUND_ARTIFACT: "artifact",
     lib.SES_FOUND_BYTES: "bytes",
     lib.SES_FOUND_DRAFT: "draft",
+    lib.SES_FOUND_INPUT: "input",
 }
 PAGE_MAX = 10_000
 

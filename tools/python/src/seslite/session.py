@@ -279,6 +279,7 @@ class Session(OfSession, _ffi.Handle):
         delta: JsonIn = None,
         lease: int = 0,
         takes_draft: bool = False,
+        answers: str | None = None,
         title: str | None = None,
         labels: Labels | None = None,
         artifacts: Artifacts | Iterable[NewArtifact] | None = None,
@@ -301,6 +302,7 @@ class Session(OfSession, _ffi.Handle):
             delta=delta,
             lease=lease,
             takes_draft=takes_draft,
+            answers=answers,
             title=title,
             labels=labels,
             artifacts=artifacts,
@@ -315,6 +317,7 @@ class Session(OfSession, _ffi.Handle):
         expected: JsonIn = None,
         lease: int = 0,
         takes_draft: bool = False,
+        answers: str | None = None,
         title: str | None = None,
         labels: Labels | None = None,
     ) -> list[Appended]:
@@ -328,6 +331,7 @@ class Session(OfSession, _ffi.Handle):
             expected=expected,
             lease=lease,
             takes_draft=takes_draft,
+            answers=answers,
             title=title,
             labels=labels,
         )

@@ -19,6 +19,7 @@ from .drafts import Drafts
 from .erase import Find
 from .follow import Follower
 from .history import History
+from .inbox import Inboxes
 from .leases import Leases
 from .limits import Limits, milliseconds
 from .lists import Lists
@@ -165,7 +166,19 @@ class _State:
 
 
 class Store(
-    _ffi.Unique, State, OfStore, Leases, Drafts, History, Lists, Search, Find, ModelUsage, Transfer, Upkeep
+    _ffi.Unique,
+    State,
+    OfStore,
+    Leases,
+    Drafts,
+    Inboxes,
+    History,
+    Lists,
+    Search,
+    Find,
+    ModelUsage,
+    Transfer,
+    Upkeep,
 ):
     """An open store. Any thread may use it. Close it with close(), with `with`, or leave that to the end of
     the process.
@@ -432,6 +445,7 @@ class Store(
         delta: JsonIn = None,
         lease: int = 0,
         takes_draft: bool = False,
+        answers: str | None = None,
         title: str | None = None,
         labels: Labels | None = None,
         artifacts: Artifacts | Iterable[NewArtifact] | None = None,
@@ -449,6 +463,7 @@ class Store(
             delta=delta,
             lease=lease,
             takes_draft=takes_draft,
+            answers=answers,
             title=title,
             labels=labels,
             artifacts=artifacts,
@@ -465,6 +480,7 @@ class Store(
         expected: JsonIn = None,
         lease: int = 0,
         takes_draft: bool = False,
+        answers: str | None = None,
         title: str | None = None,
         labels: Labels | None = None,
     ) -> list[Appended]:
@@ -478,6 +494,7 @@ class Store(
             expected=expected,
             lease=lease,
             takes_draft=takes_draft,
+            answers=answers,
             title=title,
             labels=labels,
         )

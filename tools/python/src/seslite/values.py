@@ -204,6 +204,16 @@ class Lease(NamedTuple):
     until_us: int
 
 
+class Input(NamedTuple):
+    """An input that waits in the inbox of a session, with its JSON text."""
+
+    key: Key
+    request: str
+    body: str
+    added_us: int
+    place: int
+
+
 class Draft(NamedTuple):
     """A session's draft, and when it was set, by the store's clock."""
 

@@ -34,6 +34,7 @@ pub type ses_artifact_kind = ::core::ffi::c_uint;
 pub type _bindgen_ty_4 = ::core::ffi::c_uint;
 pub type ses_artifact_save_flags = ::core::ffi::c_uint;
 pub type ses_artifact_open_flags = ::core::ffi::c_uint;
+pub type ses_inbox_flags = ::core::ffi::c_uint;
 pub type ses_search_flags = ::core::ffi::c_uint;
 pub type ses_index_flags = ::core::ffi::c_uint;
 pub type ses_usage_flags = ::core::ffi::c_uint;
@@ -278,6 +279,7 @@ pub struct ses_append_options {
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
     pub artifacts: *mut ses_artifacts,
+    pub answers: *const ::core::ffi::c_char,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -855,6 +857,50 @@ pub struct ses_draft_options {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct ses_input {
+    pub app: *const ::core::ffi::c_char,
+    pub user: *const ::core::ffi::c_char,
+    pub session: *const ::core::ffi::c_char,
+    pub request: *const ::core::ffi::c_char,
+    pub body: *const ::core::ffi::c_char,
+    pub body_len: usize,
+    pub added_us: i64,
+    pub place: i64,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_inputs {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_inbox_add_options {
+    pub size: usize,
+    pub flags: ::core::ffi::c_uint,
+    pub max_waiting: i64,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_inbox_take_options {
+    pub size: usize,
+    pub duration_us: i64,
+    pub wait_ms: i64,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_inbox_list_options {
+    pub size: usize,
+    pub limit: usize,
+    pub after: i64,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct ses_search_options {
     pub size: usize,
     pub flags: ::core::ffi::c_uint,
@@ -1382,7 +1428,7 @@ pub const SES_APPEND_TAKES_DRAFT: ses_append_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_append_options"][::core::mem::size_of::<ses_append_options>() - 112usize];
+    ["Size of ses_append_options"][::core::mem::size_of::<ses_append_options>() - 120usize];
     ["Alignment of ses_append_options"][::core::mem::align_of::<ses_append_options>() - 8usize];
     ["Offset of field: ses_append_options::size"]
         [::core::mem::offset_of!(ses_append_options, size) - 0usize];
@@ -1412,6 +1458,8 @@ const _: () = {
         [::core::mem::offset_of!(ses_append_options, cancel) - 96usize];
     ["Offset of field: ses_append_options::artifacts"]
         [::core::mem::offset_of!(ses_append_options, artifacts) - 104usize];
+    ["Offset of field: ses_append_options::answers"]
+        [::core::mem::offset_of!(ses_append_options, answers) - 112usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2372,6 +2420,77 @@ const _: () = {
     ["Offset of field: ses_draft_options::cancel"]
         [::core::mem::offset_of!(ses_draft_options, cancel) - 24usize];
 };
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_input"][::core::mem::size_of::<ses_input>() - 64usize];
+    ["Alignment of ses_input"][::core::mem::align_of::<ses_input>() - 8usize];
+    ["Offset of field: ses_input::app"]
+        [::core::mem::offset_of!(ses_input, app) - 0usize];
+    ["Offset of field: ses_input::user"]
+        [::core::mem::offset_of!(ses_input, user) - 8usize];
+    ["Offset of field: ses_input::session"]
+        [::core::mem::offset_of!(ses_input, session) - 16usize];
+    ["Offset of field: ses_input::request"]
+        [::core::mem::offset_of!(ses_input, request) - 24usize];
+    ["Offset of field: ses_input::body"]
+        [::core::mem::offset_of!(ses_input, body) - 32usize];
+    ["Offset of field: ses_input::body_len"]
+        [::core::mem::offset_of!(ses_input, body_len) - 40usize];
+    ["Offset of field: ses_input::added_us"]
+        [::core::mem::offset_of!(ses_input, added_us) - 48usize];
+    ["Offset of field: ses_input::place"]
+        [::core::mem::offset_of!(ses_input, place) - 56usize];
+};
+pub const SES_INBOX_CREATES: ses_inbox_flags = 1;
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_inbox_add_options"][::core::mem::size_of::<ses_inbox_add_options>() - 40usize];
+    ["Alignment of ses_inbox_add_options"][::core::mem::align_of::<ses_inbox_add_options>() - 8usize];
+    ["Offset of field: ses_inbox_add_options::size"]
+        [::core::mem::offset_of!(ses_inbox_add_options, size) - 0usize];
+    ["Offset of field: ses_inbox_add_options::flags"]
+        [::core::mem::offset_of!(ses_inbox_add_options, flags) - 8usize];
+    ["Offset of field: ses_inbox_add_options::max_waiting"]
+        [::core::mem::offset_of!(ses_inbox_add_options, max_waiting) - 16usize];
+    ["Offset of field: ses_inbox_add_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_inbox_add_options, timeout_ms) - 24usize];
+    ["Offset of field: ses_inbox_add_options::cancel"]
+        [::core::mem::offset_of!(ses_inbox_add_options, cancel) - 32usize];
+};
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_inbox_take_options"][::core::mem::size_of::<ses_inbox_take_options>() - 40usize];
+    ["Alignment of ses_inbox_take_options"][::core::mem::align_of::<ses_inbox_take_options>() - 8usize];
+    ["Offset of field: ses_inbox_take_options::size"]
+        [::core::mem::offset_of!(ses_inbox_take_options, size) - 0usize];
+    ["Offset of field: ses_inbox_take_options::duration_us"]
+        [::core::mem::offset_of!(ses_inbox_take_options, duration_us) - 8usize];
+    ["Offset of field: ses_inbox_take_options::wait_ms"]
+        [::core::mem::offset_of!(ses_inbox_take_options, wait_ms) - 16usize];
+    ["Offset of field: ses_inbox_take_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_inbox_take_options, timeout_ms) - 24usize];
+    ["Offset of field: ses_inbox_take_options::cancel"]
+        [::core::mem::offset_of!(ses_inbox_take_options, cancel) - 32usize];
+};
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_inbox_list_options"][::core::mem::size_of::<ses_inbox_list_options>() - 40usize];
+    ["Alignment of ses_inbox_list_options"][::core::mem::align_of::<ses_inbox_list_options>() - 8usize];
+    ["Offset of field: ses_inbox_list_options::size"]
+        [::core::mem::offset_of!(ses_inbox_list_options, size) - 0usize];
+    ["Offset of field: ses_inbox_list_options::limit"]
+        [::core::mem::offset_of!(ses_inbox_list_options, limit) - 8usize];
+    ["Offset of field: ses_inbox_list_options::after"]
+        [::core::mem::offset_of!(ses_inbox_list_options, after) - 16usize];
+    ["Offset of field: ses_inbox_list_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_inbox_list_options, timeout_ms) - 24usize];
+    ["Offset of field: ses_inbox_list_options::cancel"]
+        [::core::mem::offset_of!(ses_inbox_list_options, cancel) - 32usize];
+};
 pub const SES_SEARCH_ANY: ses_search_flags = 1;
 pub const SES_SEARCH_PHRASE: ses_search_flags = 2;
 pub const SES_SEARCH_LIVE: ses_search_flags = 4;
@@ -2568,6 +2687,7 @@ pub const SES_FOUND_EVENT: ses_found = 9;
 pub const SES_FOUND_ARTIFACT: ses_found = 10;
 pub const SES_FOUND_BYTES: ses_found = 11;
 pub const SES_FOUND_DRAFT: ses_found = 12;
+pub const SES_FOUND_INPUT: ses_found = 13;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -3580,6 +3700,41 @@ extern "C" {
         store: *mut ses_store,
         key: *const ses_key,
         options: *const ses_draft_options,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_inbox_add(
+        store: *mut ses_store,
+        key: *const ses_key,
+        request: *const ::core::ffi::c_char,
+        body: *const ::core::ffi::c_char,
+        len: usize,
+        options: *const ses_inbox_add_options,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_inbox_take(
+        store: *mut ses_store,
+        key: *const ses_key,
+        owner: *const ::core::ffi::c_char,
+        options: *const ses_inbox_take_options,
+        input: *mut *mut ses_inputs,
+        lease: *mut ses_lease,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_inbox_list(
+        store: *mut ses_store,
+        key: *const ses_key,
+        options: *const ses_inbox_list_options,
+        inputs: *mut *mut ses_inputs,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_inputs_count(inputs: *const ses_inputs) -> usize;
+    pub fn ses_inputs_at(inputs: *const ses_inputs, index: usize) -> *const ses_input;
+    pub fn ses_inputs_close(inputs: *mut ses_inputs);
+    pub fn ses_inbox_remove(
+        store: *mut ses_store,
+        key: *const ses_key,
+        request: *const ::core::ffi::c_char,
+        options: *const ses_call_options,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
     pub fn ses_store_search(

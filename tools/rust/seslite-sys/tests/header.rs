@@ -5,7 +5,7 @@ use std::path::Path;
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-const HEADERS: [&str; 11] = [
+const HEADERS: [&str; 12] = [
     "seslite.h",
     "seslite_history.h",
     "seslite_live.h",
@@ -13,6 +13,7 @@ const HEADERS: [&str; 11] = [
     "seslite_agent.h",
     "seslite_artifact.h",
     "seslite_draft.h",
+    "seslite_inbox.h",
     "seslite_search.h",
     "seslite_memory.h",
     "seslite_usage.h",

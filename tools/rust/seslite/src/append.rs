@@ -91,6 +91,7 @@ pub struct AppendOptions<'a> {
     expected: Option<&'a str>,
     delta: Option<&'a str>,
     lease: i64,
+    answers: Option<&'a str>,
     title: Option<&'a str>,
     labels: &'a [(&'a str, Option<&'a str>)],
     artifacts: Option<&'a Artifacts>,
@@ -100,6 +101,7 @@ pub struct AppendOptions<'a> {
 pub(crate) struct CAppendOptions {
     raw: sys::ses_append_options,
     _title: Option<CString>,
+    _answers: Option<CString>,
     _labels: CLabels,
 }
 
@@ -144,6 +146,12 @@ impl<'a> AppendOptions<'a> {
         self.flags |= sys::SES_APPEND_TAKES_DRAFT;
         self
     }
+    /// Removes the input with this request from the session's inbox in the same transaction, if an event is
+    /// stored.
+    pub fn answers(mut self, request: &'a str) -> Self {
+        self.answers = Some(request);
+        self
+    }
 
     /// A title that the session gets in the same transaction, if an event is stored.
     pub fn title(mut self, title: &'a str) -> Self {
@@ -165,6 +173,7 @@ impl<'a> AppendOptions<'a> {
 
     pub(crate) fn to_c(self, limits: &Limits) -> Result<CAppendOptions> {
         let (title, labels) = (c_string_or_null("the title", self.title)?, CLabels::new(self.labels)?);
+        let answers = c_string_or_null("the request", self.answers)?;
         let mut raw: sys::ses_append_options = limited(limits);
         raw.flags = self.flags;
         raw.version = self.version;
@@ -173,10 +182,11 @@ impl<'a> AppendOptions<'a> {
         raw.lease = self.lease;
         // Moving a CString does not move its bytes.
         raw.title = pointer(&title);
+        raw.answers = pointer(&answers);
         raw.labels = labels.as_ptr();
         raw.label_count = labels.len();
         raw.artifacts = self.artifacts.map_or(ptr::null_mut(), Artifacts::raw);
-        Ok(CAppendOptions { raw, _title: title, _labels: labels })
+        Ok(CAppendOptions { raw, _title: title, _answers: answers, _labels: labels })
     }
 }
 

@@ -78,6 +78,8 @@ pub enum Found {
     Bytes,
     /// The draft of the session.
     Draft,
+    /// An input in its inbox.
+    Input,
     /// A number that this crate does not know.
     Other(i32),
 }
@@ -97,6 +99,7 @@ impl Found {
             sys::SES_FOUND_ARTIFACT => Found::Artifact,
             sys::SES_FOUND_BYTES => Found::Bytes,
             sys::SES_FOUND_DRAFT => Found::Draft,
+            sys::SES_FOUND_INPUT => Found::Input,
             _ => Found::Other(number),
         }
     }

@@ -63,7 +63,7 @@ limits! {
     ses_shared_state_options, ses_as_of_options, ses_context_options, ses_answer_options,
     ses_artifact_save_options, ses_artifact_open_options, ses_artifact_list_options, ses_search_options,
     ses_index_options, ses_usage_options, ses_tally_options, ses_artifact_inline_options, ses_find_options,
-    ses_draft_options,
+    ses_draft_options, ses_inbox_add_options, ses_inbox_take_options, ses_inbox_list_options,
 }
 
 /// A struct with every byte zero.

@@ -151,3 +151,29 @@ fn drafts() {
     f.store.set_draft(KEY, "", None).unwrap();
     assert!(f.store.clear_draft(KEY, None).unwrap());
 }
+
+#[test]
+fn inboxes() {
+    let f = fixture();
+    f.store.create(KEY, None).unwrap();
+    let options = InputOptions::new();
+    assert_eq!(f.store.take_input(Inboxes::All, "one", 0, Some(0)).unwrap(), None);
+    assert!(f.store.add_input(KEY, "r1", r#"{"text":"wör"}"#, options).unwrap());
+    assert!(!f.store.add_input(KEY, "r1", r#"{"text":"wör"}"#, options).unwrap());
+    refused(f.store.add_input(KEY, "r1", "[]", options), Code::Exists);
+    refused(f.store.add_input(KEY, "r2", "[]", options.max_waiting(1)), Code::Limit);
+    let fresh = Key::new("other", "user", "new");
+    assert!(f.store.add_input(fresh, "r2", "2", options.creates()).unwrap());
+    let waiting = f.store.inputs(Inboxes::All, 0, 0).unwrap();
+    assert_eq!(waiting.iter().map(|input| input.request.as_str()).collect::<Vec<_>>(), ["r1", "r2"]);
+    assert_eq!(f.store.inputs(Inboxes::All, waiting[0].place, 9).unwrap(), waiting[1..]);
+    let found = f.store.find("wör", &FindOptions::new()).unwrap().next().unwrap().unwrap();
+    assert_eq!(found.kind, Found::Input);
+    let (input, lease) = f.store.take_input(Inboxes::App(KEY.app), "one", 0, Some(10)).unwrap().unwrap();
+    assert_eq!((input.key(), input.request.as_str()), (KEY, "r1"));
+    assert_eq!(f.store.take_input(Inboxes::Of(KEY), "two", 0, Some(0)).unwrap(), None);
+    f.store.append(KEY, "{}", &AppendOptions::new().lease(lease.token).answers("r1")).unwrap();
+    assert_eq!(f.store.inputs(Inboxes::Of(KEY), 0, 0).unwrap(), []);
+    assert!(f.store.remove_input(fresh, "r2").unwrap());
+    assert!(!f.store.remove_input(fresh, "r2").unwrap());
+}
