@@ -36,6 +36,7 @@ pub type ses_artifact_save_flags = ::core::ffi::c_uint;
 pub type ses_artifact_open_flags = ::core::ffi::c_uint;
 pub type ses_inbox_flags = ::core::ffi::c_uint;
 pub type ses_search_flags = ::core::ffi::c_uint;
+pub type ses_memory_flags = ::core::ffi::c_uint;
 pub type ses_index_flags = ::core::ffi::c_uint;
 pub type ses_usage_flags = ::core::ffi::c_uint;
 pub type ses_tally_flags = ::core::ffi::c_uint;
@@ -329,6 +330,7 @@ pub struct ses_filter {
     pub without_label: *const ::core::ffi::c_char,
     pub archived: ::core::ffi::c_int,
     pub kinds: ::core::ffi::c_uint,
+    pub remembered: ::core::ffi::c_int,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -625,6 +627,7 @@ pub struct ses_loaded {
     pub archived_us: *const i64,
     pub child_of: *const ses_key,
     pub kind: ::core::ffi::c_int,
+    pub remembered_seq: i64,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -925,6 +928,9 @@ pub struct ses_hit {
     pub snippet: *const ::core::ffi::c_char,
     pub snippet_len: usize,
     pub snippet_found: usize,
+    pub json: *const ::core::ffi::c_char,
+    pub json_len: usize,
+    pub score: f64,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -944,6 +950,27 @@ pub struct ses_index_options {
         ) -> ::core::ffi::c_int,
     >,
     pub progress_context: *mut ::core::ffi::c_void,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_memory_add_options {
+    pub size: usize,
+    pub flags: ::core::ffi::c_uint,
+    pub project: *const ::core::ffi::c_char,
+    pub timeout_ms: i64,
+    pub cancel: *mut ses_cancel,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_memory_options {
+    pub size: usize,
+    pub project: *const ::core::ffi::c_char,
+    pub since_us: *const i64,
+    pub before_us: *const i64,
+    pub limit: usize,
+    pub snippet_bytes: usize,
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
 }
@@ -1530,7 +1557,7 @@ pub const SES_ARCHIVED_ONLY: ses_archived = 2;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_filter"][::core::mem::size_of::<ses_filter>() - 80usize];
+    ["Size of ses_filter"][::core::mem::size_of::<ses_filter>() - 88usize];
     ["Alignment of ses_filter"][::core::mem::align_of::<ses_filter>() - 8usize];
     ["Offset of field: ses_filter::size"][::core::mem::offset_of!(ses_filter, size) - 0usize];
     ["Offset of field: ses_filter::label"][::core::mem::offset_of!(ses_filter, label) - 8usize];
@@ -1551,6 +1578,8 @@ const _: () = {
     ["Offset of field: ses_filter::archived"]
         [::core::mem::offset_of!(ses_filter, archived) - 72usize];
     ["Offset of field: ses_filter::kinds"][::core::mem::offset_of!(ses_filter, kinds) - 76usize];
+    ["Offset of field: ses_filter::remembered"]
+        [::core::mem::offset_of!(ses_filter, remembered) - 80usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1993,7 +2022,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_loaded"][::core::mem::size_of::<ses_loaded>() - 192usize];
+    ["Size of ses_loaded"][::core::mem::size_of::<ses_loaded>() - 200usize];
     ["Alignment of ses_loaded"][::core::mem::align_of::<ses_loaded>() - 8usize];
     ["Offset of field: ses_loaded::size"][::core::mem::offset_of!(ses_loaded, size) - 0usize];
     ["Offset of field: ses_loaded::initial_state"]
@@ -2034,6 +2063,8 @@ const _: () = {
     ["Offset of field: ses_loaded::child_of"]
         [::core::mem::offset_of!(ses_loaded, child_of) - 176usize];
     ["Offset of field: ses_loaded::kind"][::core::mem::offset_of!(ses_loaded, kind) - 184usize];
+    ["Offset of field: ses_loaded::remembered_seq"]
+        [::core::mem::offset_of!(ses_loaded, remembered_seq) - 192usize];
 };
 pub const SES_LOAD_UPDATE: ses_load_flags = 1;
 pub const SES_LOAD_REPLACE: ses_load_flags = 2;
@@ -2494,6 +2525,7 @@ const _: () = {
 pub const SES_SEARCH_ANY: ses_search_flags = 1;
 pub const SES_SEARCH_PHRASE: ses_search_flags = 2;
 pub const SES_SEARCH_LIVE: ses_search_flags = 4;
+pub const SES_SEARCH_JSON: ses_search_flags = 8;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2523,7 +2555,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_hit"][::core::mem::size_of::<ses_hit>() - 72usize];
+    ["Size of ses_hit"][::core::mem::size_of::<ses_hit>() - 96usize];
     ["Alignment of ses_hit"][::core::mem::align_of::<ses_hit>() - 8usize];
     ["Offset of field: ses_hit::user"][::core::mem::offset_of!(ses_hit, user) - 0usize];
     ["Offset of field: ses_hit::session"][::core::mem::offset_of!(ses_hit, session) - 8usize];
@@ -2536,6 +2568,9 @@ const _: () = {
         [::core::mem::offset_of!(ses_hit, snippet_len) - 56usize];
     ["Offset of field: ses_hit::snippet_found"]
         [::core::mem::offset_of!(ses_hit, snippet_found) - 64usize];
+    ["Offset of field: ses_hit::json"][::core::mem::offset_of!(ses_hit, json) - 72usize];
+    ["Offset of field: ses_hit::json_len"][::core::mem::offset_of!(ses_hit, json_len) - 80usize];
+    ["Offset of field: ses_hit::score"][::core::mem::offset_of!(ses_hit, score) - 88usize];
 };
 pub const SES_INDEX_REBUILD: ses_index_flags = 1;
 pub const SES_INDEX_DROP: ses_index_flags = 2;
@@ -2556,6 +2591,46 @@ const _: () = {
         [::core::mem::offset_of!(ses_index_options, timeout_ms) - 32usize];
     ["Offset of field: ses_index_options::cancel"]
         [::core::mem::offset_of!(ses_index_options, cancel) - 40usize];
+};
+pub const SES_MEMORY_REPLACE: ses_memory_flags = 1;
+pub const SES_MEMORY_COPY: ses_memory_flags = 2;
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_memory_add_options"][::core::mem::size_of::<ses_memory_add_options>() - 40usize];
+    ["Alignment of ses_memory_add_options"][::core::mem::align_of::<ses_memory_add_options>() - 8usize];
+    ["Offset of field: ses_memory_add_options::size"]
+        [::core::mem::offset_of!(ses_memory_add_options, size) - 0usize];
+    ["Offset of field: ses_memory_add_options::flags"]
+        [::core::mem::offset_of!(ses_memory_add_options, flags) - 8usize];
+    ["Offset of field: ses_memory_add_options::project"]
+        [::core::mem::offset_of!(ses_memory_add_options, project) - 16usize];
+    ["Offset of field: ses_memory_add_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_memory_add_options, timeout_ms) - 24usize];
+    ["Offset of field: ses_memory_add_options::cancel"]
+        [::core::mem::offset_of!(ses_memory_add_options, cancel) - 32usize];
+};
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_memory_options"][::core::mem::size_of::<ses_memory_options>() - 64usize];
+    ["Alignment of ses_memory_options"][::core::mem::align_of::<ses_memory_options>() - 8usize];
+    ["Offset of field: ses_memory_options::size"]
+        [::core::mem::offset_of!(ses_memory_options, size) - 0usize];
+    ["Offset of field: ses_memory_options::project"]
+        [::core::mem::offset_of!(ses_memory_options, project) - 8usize];
+    ["Offset of field: ses_memory_options::since_us"]
+        [::core::mem::offset_of!(ses_memory_options, since_us) - 16usize];
+    ["Offset of field: ses_memory_options::before_us"]
+        [::core::mem::offset_of!(ses_memory_options, before_us) - 24usize];
+    ["Offset of field: ses_memory_options::limit"]
+        [::core::mem::offset_of!(ses_memory_options, limit) - 32usize];
+    ["Offset of field: ses_memory_options::snippet_bytes"]
+        [::core::mem::offset_of!(ses_memory_options, snippet_bytes) - 40usize];
+    ["Offset of field: ses_memory_options::timeout_ms"]
+        [::core::mem::offset_of!(ses_memory_options, timeout_ms) - 48usize];
+    ["Offset of field: ses_memory_options::cancel"]
+        [::core::mem::offset_of!(ses_memory_options, cancel) - 56usize];
 };
 pub const SES_USAGE_BY_APP: ses_usage_flags = 1;
 pub const SES_USAGE_BY_USER: ses_usage_flags = 2;
@@ -3258,6 +3333,7 @@ extern "C" {
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
     pub fn ses_session_archived_us(session: *const ses_session) -> i64;
+    pub fn ses_session_remembered_seq(session: *const ses_session) -> i64;
     pub fn ses_session_title(session: *const ses_session) -> *const ::core::ffi::c_char;
     pub fn ses_session_label_count(session: *const ses_session) -> usize;
     pub fn ses_session_label(session: *const ses_session, index: usize) -> *const ses_label;
@@ -3755,6 +3831,63 @@ extern "C" {
         store: *mut ses_store,
         options: *const ses_index_options,
         events: *mut i64,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_memory_add_session(
+        store: *mut ses_store,
+        key: *const ses_key,
+        last_seq: i64,
+        options: *const ses_call_options,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_memory_add_events(
+        store: *mut ses_store,
+        key: *const ses_key,
+        events: *const ses_text,
+        count: usize,
+        options: *const ses_memory_add_options,
+        added: *mut usize,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_memory_add(
+        store: *mut ses_store,
+        key: *const ses_key,
+        text: *const ::core::ffi::c_char,
+        len: usize,
+        options: *const ses_memory_add_options,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_memory_search(
+        store: *mut ses_store,
+        app: *const ::core::ffi::c_char,
+        user: *const ::core::ffi::c_char,
+        query: *const ::core::ffi::c_char,
+        len: usize,
+        options: *const ses_memory_options,
+        hits: *mut *mut ses_hits,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_memory_list(
+        store: *mut ses_store,
+        app: *const ::core::ffi::c_char,
+        user: *const ::core::ffi::c_char,
+        options: *const ses_memory_options,
+        hits: *mut *mut ses_hits,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_memory_forget(
+        store: *mut ses_store,
+        key: *const ses_key,
+        project: *const ::core::ffi::c_char,
+        options: *const ses_delete_options,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_memory_forget_events(
+        store: *mut ses_store,
+        key: *const ses_key,
+        seqs: *const i64,
+        count: usize,
+        options: *const ses_call_options,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
     pub fn ses_store_usage(

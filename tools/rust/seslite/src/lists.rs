@@ -50,6 +50,7 @@ pub struct Filter<'a> {
     without_label: Option<&'a str>,
     archived: Option<bool>,
     kinds: sys::ses_kind,
+    remembered: bool,
 }
 
 impl<'a> Filter<'a> {
@@ -99,6 +100,12 @@ impl<'a> Filter<'a> {
         self
     }
 
+    /// Some of the session is remembered, or it is memory.
+    pub fn remembered(mut self) -> Self {
+        self.remembered = true;
+        self
+    }
+
     /// The session is of one of these kinds.
     pub fn kinds(mut self, kinds: &[Kind]) -> Self {
         self.kinds = kinds.iter().fold(0, |all, kind| all | kind.raw());
@@ -121,6 +128,7 @@ impl<'a> Filter<'a> {
                 Some(true) => sys::SES_ARCHIVED_ONLY,
             },
             kinds: self.kinds,
+            remembered: self.remembered,
         })
     }
 }
@@ -137,6 +145,7 @@ pub(crate) struct CFilter {
     without_label: Option<CString>,
     archived: sys::ses_archived,
     kinds: sys::ses_kind,
+    remembered: bool,
 }
 
 impl CFilter {
@@ -152,6 +161,7 @@ impl CFilter {
         raw.without_label = pointer(&self.without_label);
         raw.archived = self.archived as c_int;
         raw.kinds = self.kinds;
+        raw.remembered = self.remembered.into();
         raw
     }
 }

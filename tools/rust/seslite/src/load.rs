@@ -53,6 +53,8 @@ pub struct Loaded<'a> {
     pub origin: i64,
     /// When it was archived; `None`: it is not.
     pub archived_us: Option<i64>,
+    /// The number of the last event that is remembered; 0: none is.
+    pub remembered_seq: i64,
     /// The session that it is a child of.
     pub child_of: Option<Key<'a>>,
     /// It is memory, and no child.
@@ -253,6 +255,7 @@ impl Store {
         raw.base_count = base.len();
         raw.origin = loaded.origin;
         raw.archived_us = optional_ref(&loaded.archived_us);
+        raw.remembered_seq = loaded.remembered_seq;
         raw.child_of = child_of.as_ref().map_or(ptr::null(), |(raw, _)| ptr::from_ref(raw));
         raw.kind = if loaded.is_memory { sys::SES_KIND_MEMORY as c_int } else { 0 };
         raw.next = Some(next_of::<F>);

@@ -64,6 +64,7 @@ limits! {
     ses_artifact_save_options, ses_artifact_open_options, ses_artifact_list_options, ses_search_options,
     ses_index_options, ses_usage_options, ses_tally_options, ses_artifact_inline_options, ses_find_options,
     ses_draft_options, ses_inbox_add_options, ses_inbox_take_options, ses_inbox_list_options,
+    ses_memory_add_options, ses_memory_options,
 }
 
 /// A struct with every byte zero.

@@ -60,6 +60,11 @@ impl<'a> SearchOptions<'a> {
         self.flags |= sys::SES_SEARCH_LIVE;
         self
     }
+    /// Gives each event with its hit: [`Hit::json`].
+    pub fn json(mut self) -> Self {
+        self.flags |= sys::SES_SEARCH_JSON;
+        self
+    }
     /// The event's timestamp is this or later.
     pub fn since_us(mut self, time_us: i64) -> Self {
         self.since_us = Some(time_us);
@@ -83,7 +88,7 @@ impl<'a> SearchOptions<'a> {
 }
 
 /// An event that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Hit {
     pub user: String,
@@ -97,10 +102,14 @@ pub struct Hit {
     pub snippet: Option<String>,
     /// The byte of the snippet at which that word begins.
     pub snippet_found: usize,
+    /// The event, if [`SearchOptions::json`] asks for it, and of what is remembered.
+    pub json: Option<String>,
+    /// The part of the words asked for that it has, of what is remembered; otherwise 0.
+    pub score: f64,
 }
 
 impl Hit {
-    unsafe fn new(raw: &sys::ses_hit) -> Result<Hit> {
+    pub(crate) unsafe fn new(raw: &sys::ses_hit) -> Result<Hit> {
         unsafe {
             let owned = |text: *const c_char| name(text).to_owned();
             let has_snippet = !raw.snippet.is_null();
@@ -114,18 +123,22 @@ impl Hit {
                 time_us: raw.time_us,
                 snippet: snippet.map(str::to_owned),
                 snippet_found: raw.snippet_found,
+                json: (!raw.json.is_null())
+                    .then(|| borrowed(raw.json, raw.json_len).map(str::to_owned))
+                    .transpose()?,
+                score: raw.score,
             })
         }
     }
 }
 
 /// A page of the library.
-struct HitPage {
-    raw: NonNull<sys::ses_hits>,
+pub(crate) struct HitPage {
+    pub(crate) raw: NonNull<sys::ses_hits>,
 }
 
 impl HitPage {
-    fn hits(&self) -> Result<Vec<Hit>> {
+    pub(crate) fn hits(&self) -> Result<Vec<Hit>> {
         let count = unsafe { sys::ses_hits_count(self.raw.as_ptr()) };
         (0..count).map(|index| unsafe { Hit::new(&*sys::ses_hits_at(self.raw.as_ptr(), index)) }).collect()
     }

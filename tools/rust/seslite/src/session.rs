@@ -73,6 +73,10 @@ impl SessionView {
         let time = unsafe { sys::ses_session_expires_us(self.raw()) };
         (time != i64::MAX).then_some(time)
     }
+    /// The number of the last event that is remembered; 0: none is.
+    pub fn remembered_seq(&self) -> i64 {
+        unsafe { sys::ses_session_remembered_seq(self.raw()) }
+    }
     /// When it was archived.
     pub fn archived_us(&self) -> Option<i64> {
         let time = unsafe { sys::ses_session_archived_us(self.raw()) };

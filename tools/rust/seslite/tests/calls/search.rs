@@ -164,3 +164,43 @@ fn what_cannot_be_searched_is_refused() {
     refused(f.store.search("a\0", None, "a", &all), Code::Invalid);
     refused(f.store.search("app", None, &"a ".repeat(101), &all), Code::Limit);
 }
+
+#[test]
+fn memory_is_found_listed_and_forgotten() {
+    let f = fixture();
+    let talk = Key::new("app", "user", "talk");
+    let user = Key::user("app", "user");
+    let event = |id: &str, text: &str| {
+        format!(
+            r#"{{"id":"{id}","author":"user","timestamp":{},"content":{{"parts":[{{"text":"{text}"}}]}}}}"#,
+            id.len()
+        )
+    };
+    f.store.create(talk, None).unwrap();
+    f.store.append(talk, &event("a", "red tea"), &AppendOptions::new()).unwrap();
+    f.store.append(talk, &event("bb", "tea pot"), &AppendOptions::new()).unwrap();
+    f.store.remember_session(talk, 1).unwrap();
+    assert_eq!(f.store.get(talk).unwrap().remembered_seq(), 1);
+    let filter = Filter::new().remembered();
+    assert_eq!(f.store.count("app", Some("user"), &filter).unwrap(), 1);
+    let noted = event("note", "a pot of tea");
+    assert_eq!(f.store.remember_events(user, &[&noted], &RememberOptions::new()).unwrap(), 1);
+    assert_eq!(f.store.remember_events(user, &[&noted], &RememberOptions::new()).unwrap(), 0);
+    f.store.remember(user, "tea of a project", &RememberOptions::new().project("p")).unwrap();
+    let ids = |hits: Vec<Hit>| hits.into_iter().map(|hit| hit.id).collect::<Vec<_>>();
+    let found = f.store.recall("app", "user", "pot tea", &RecallOptions::new().snippet_bytes(20)).unwrap();
+    assert_eq!((found[0].score, found[1].score), (1.0, 0.5));
+    assert_eq!(found[0].json.as_deref(), Some(noted.as_str()));
+    assert_eq!(found[0].snippet.as_deref(), Some("a pot of tea"));
+    assert_eq!(ids(found), ["note", "a"]);
+    let of_project = RecallOptions::new().project("p");
+    assert_eq!(f.store.remembered("app", "user", &of_project).unwrap().len(), 3);
+    assert_eq!(ids(f.store.remembered("app", "user", &RecallOptions::new().limit(1)).unwrap()), ["note"]);
+    f.store.forget_events(Key::new("app", "user", "memory:notes"), &[1]).unwrap();
+    assert_eq!(ids(f.store.recall("app", "user", "tea", &RecallOptions::new()).unwrap()), ["a"]);
+    let forgotten = f.store.forget(user, None, &DeleteOptions::new().receipt()).unwrap();
+    assert_eq!((forgotten.count, forgotten.erased.unwrap().sessions), (2, 2));
+    assert_eq!(f.store.recall("app", "user", "tea", &of_project).unwrap().len(), 0);
+    let mut hits = f.store.search("app", None, "pot", &SearchOptions::new().json()).unwrap();
+    assert_eq!(hits.next().unwrap().unwrap().json.as_deref(), Some(event("bb", "tea pot").as_str()));
+}
