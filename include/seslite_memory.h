@@ -83,7 +83,7 @@ typedef struct ses_memory_options {
     const char *project;      /* also what belongs to this project; NULL: only what belongs to none */
     const int64_t *since_us;  /* the event's timestamp is this or later; NULL: any */
     const int64_t *before_us; /* it is earlier than this; NULL: any */
-    size_t limit;             /* hits; 0: 10; at most 1,000 */
+    size_t limit;             /* hits; 0: 10; at most 10,000 */
     size_t snippet_bytes;     /* of the text around the words, about; 0: none; at most 64 KiB */
     int64_t timeout_ms;       /* as in ses_call_options */
     ses_cancel *cancel;       /* as in ses_call_options */

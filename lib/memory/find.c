@@ -174,8 +174,8 @@ static int recall_begin(struct recall *recall, ses_store *store, const char *app
         code = ses__check_owner(app, user, NULL, error);
     if (code == SES_OK)
         code = ses__memories_check_project(own->project, error);
-    if (code == SES_OK && own->limit > HITS_MAX)
-        code = ses__error_set(error, SES_INVALID, "memory options: limit is more than %d", HITS_MAX);
+    if (code == SES_OK && own->limit > LOOKED_AT)
+        code = ses__error_set(error, SES_INVALID, "memory options: limit is more than %d", LOOKED_AT);
     if (code == SES_OK && own->snippet_bytes > SNIPPET_MAX)
         code =
             ses__error_set(error, SES_INVALID, "memory options: snippet_bytes is more than %d", SNIPPET_MAX);

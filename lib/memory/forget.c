@@ -71,14 +71,14 @@ static int forget_listed(struct forgetting *own, const char *label, const char *
     return ses_list_each(own->store, own->key->app, own->key->user, &options, visit_forgotten, own, error);
 }
 
-/* The session, unless it is a conversation where only copies are meant. */
-static int forget_one(struct forgetting *own, const char *id, bool only_copies, ses_error *error)
+/* The session, if it is of the kind memory, or not, as is said. */
+static int forget_one(struct forgetting *own, const char *id, bool is_memory, ses_error *error)
 {
     const ses_key key = {own->key->app, own->key->user, id};
     ses_session *session = NULL;
     int code = ses__memories_look(own->store, &key, &own->limits, &session, error);
 
-    if (code == SES_OK && session && (!only_copies || ses_session_kind(session) == SES_KIND_MEMORY))
+    if (code == SES_OK && session && (ses_session_kind(session) == SES_KIND_MEMORY) == is_memory)
         code = forget_session(own, session, error);
     ses_session_close(session);
     return code;

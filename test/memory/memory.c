@@ -451,7 +451,7 @@ TEST(each_user_has_a_memory)
                 ses_memory_search(fixture->store, "app", "", "...", SES_NUL, NULL, &hits, &error));
     assert_code(SES_MISUSE,
                 ses_memory_search(fixture->store, "app", NULL, "a", SES_NUL, NULL, &hits, &error));
-    const ses_memory_options wrong[] = {{.size = sizeof wrong[0], .limit = 1001},
+    const ses_memory_options wrong[] = {{.size = sizeof wrong[0], .limit = 10001},
                                         {.size = sizeof wrong[0], .snippet_bytes = 65537},
                                         {.size = sizeof wrong[0], .project = ""}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
@@ -494,7 +494,9 @@ SEARCH_TEST(a_user_and_a_session_are_forgotten)
     ADD(&talk, NULL, "tea beside it");
     ADD(&other, NULL, "other tea");
     ADD(&notes, NULL, "noted tea");
-    assert_ok(ses_memory_forget(fixture->store, &talk, NULL, &options, &error));
+    assert_ok(
+        ses_memory_forget(fixture->store, &(ses_key){"app", "user", "memory:talk"}, NULL, NULL, &error));
+    assert_ok(ses_memory_forget(fixture->store, &talk, NULL, &options, &error)); /* it has other copies */
     assert_int_equal(erased.sessions, 1);
     assert_int_equal(erased.events, 1);
     assert_string_equal(found(fixture->store, "tea"), "noted tea,other tea,");

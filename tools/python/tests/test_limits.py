@@ -120,6 +120,12 @@ def test_every_call_has_the_limits(store, session, traces, tmp_path):
         lambda: next(iter(store.find("hi"))),
         lambda: session.artifact_inline(referring), lambda: store.artifact_inline(KEY, referring),
         lambda: store.index(), lambda: next(store.usage("model")), lambda: store.tally(),
+        lambda: store.draft_set(KEY, "Hel"), lambda: store.draft_get(KEY), lambda: store.draft_clear(KEY),
+        lambda: store.inbox_add(KEY, "r1", "{}"), lambda: store.inbox_take("one", app="app"), lambda: store.inbox_list(app="app"),
+        lambda: store.inbox_remove(KEY, "r1"), lambda: store.memory_add_session(KEY), lambda: store.memory_add(KEY, "nuts"),
+        lambda: store.memory_add_events(KEY, [referring | {"content": {"parts": [{"text": "nuts"}]}}]),
+        lambda: store.memory_search("nuts", app="app", user="user"), lambda: store.memory_list(app="app", user="user"),
+        lambda: store.memory_forget(KEY), lambda: store.memory_forget_events(KEY, [1]),
     ]  # fmt: skip
     before = store.stats()["commits"]
     traces.clear()

@@ -99,7 +99,18 @@ def test_a_filter_that_does_not_fit_is_refused(searched):
 
 def test_a_hit_says_where_it_is(searched):
     (hit,) = searched.search("PARIS", app="app", user="other", snippet_bytes=100)
-    assert hit == ("other", "t", "e3", "user", 1, (FAR + 3) * 1_000_000, "我写中文, ängstlich paris", 16)
+    assert hit == (
+        "other",
+        "t",
+        "e3",
+        "user",
+        1,
+        (FAR + 3) * 1_000_000,
+        "我写中文, ängstlich paris",
+        16,
+        None,
+        0,
+    )
     assert hit.snippet[hit.snippet_found :] == "paris" and isinstance(hit, seslite.Hit)
     assert searched.event_get(("app", hit.user, hit.session), hit.id).seq == hit.seq
     (hit,) = searched.search("angstlich", app="app", snippet_bytes=9)
@@ -238,3 +249,35 @@ def test_without_fts5_there_is_no_index(tmp_path):
     )
     assert ran.returncode == 0, ran.stderr
     assert "FTS5" in ran.stdout
+
+
+def test_a_hit_has_its_event(searched):
+    (hit,) = searched.search("PARIS", app="app", user="other", json=True)
+    assert hit.json == searched.event_get(("app", hit.user, hit.session), hit.id).json
+
+
+def test_memory_is_found_listed_and_forgotten(store):
+    talk, user = ("app", "user", "talk"), ("app", "user")
+    store.create(talk)
+    for name, text in (("a", "red tea"), ("b", "tea pot")):
+        store.append(talk, {"id": name, "timestamp": 5, "content": {"parts": [{"text": text}]}})
+    store.memory_add_session(talk, 1)
+    assert (
+        store.get(talk).remembered_seq == 1
+        and store.count("app", filter=seslite.Filter(remembered=True)) == 1
+    )
+    noted = {"id": "n", "timestamp": 9, "content": {"parts": [{"text": "a pot of tea"}]}}
+    assert [store.memory_add_events(user, [noted]) for _ in range(2)] == [1, 0]
+    store.memory_add(user, "tea of a project", project="p")
+    found = store.memory_search("pot tea", app="app", user="user")
+    assert [(hit.id, hit.score, hit.session) for hit in found] == [
+        ("n", 1.0, "memory:notes"),
+        ("a", 0.5, "talk"),
+    ]
+    assert len(store.memory_list(app="app", user="user", project="p")) == 3
+    assert [hit.id for hit in store.memory_list(app="app", user="user", limit=1)] == ["n"]
+    store.memory_forget_events(("app", "user", "memory:notes"), [1])
+    assert [hit.id for hit in store.memory_search("tea", app="app", user="user")] == ["a"]
+    forgotten = store.memory_forget(user, receipt=True)
+    assert forgotten.total == forgotten.erased.sessions == 2
+    assert store.memory_list(app="app", user="user", project="p") == []

@@ -54,6 +54,8 @@ class Filter(_ffi.Value):
     """True: only archived sessions; False: only the others."""
     kinds: Iterable[str] | None = None
     """Only sessions of these kinds: "conversation", "child", "memory"."""
+    remembered: bool = False
+    """Only sessions of which something is remembered, and memory."""
 
     def __post_init__(self) -> None:
         keep: list[Any] = []
@@ -73,6 +75,7 @@ class Filter(_ffi.Value):
             if self.archived
             else lib.SES_ARCHIVED_NO,
             kinds=_kinds_in(self.kinds),
+            remembered=self.remembered,
         )
         self._set_struct(made, keep)
 
@@ -149,14 +152,6 @@ def _sessions_of(page: Any) -> Iterator[Any]:
     return (lib.ses_page_session(page, at) for at in range(lib.ses_page_count(page)))
 
 
-def _has_label(session: Any, labels: list[tuple[bytes, bytes | None]]) -> bool:
-    for name, value in labels:
-        found = lib.ses_session_label_value(session, name)
-        if found != NULL and (value is None or ffi.string(found) == value):
-            return True
-    return False
-
-
 class Lists:
     """Part of Store."""
 
@@ -221,18 +216,14 @@ class Lists:
         self._run(lib.ses_list, *names, options, made)
         return ffi.gc(made[0], lib.ses_page_close)
 
-    def _summaries(
-        self, app: str, user: str | None, limit: int, *, but: dict[str, str | None]
-    ) -> Iterator[Summary]:
-        """All sessions, each exactly once even during writes: in order of creation, `limit` at a time. Those
-        are left out that have one of the labels, with the value that is given, if one is."""
+    def _summaries(self, app: str, user: str | None, limit: int, filter: Filter) -> Iterator[Summary]:
+        """All sessions, each exactly once even during writes: in order of creation, `limit` at a time."""
         from .session import summaries_of
 
         token = None
-        labels = [(name.encode(), None if value is None else value.encode()) for name, value in but.items()]
         while True:
-            owner = self._page(app, user, "created", limit, token, True, None)
-            yield from summaries_of(each for each in _sessions_of(owner) if not _has_label(each, labels))
+            owner = self._page(app, user, "created", limit, token, True, filter)
+            yield from summaries_of(_sessions_of(owner))
             token = _ffi.string(lib.ses_page_token(owner))
             if token is None:
                 return

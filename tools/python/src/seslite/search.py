@@ -30,12 +30,18 @@ class Hit(NamedTuple):
     """A piece of the text in which a word was found first. None without `snippet_bytes`."""
     snippet_found: int
     """The character of the snippet at which that word begins."""
+    json: bytes | None = None
+    """The event. None without `json`."""
+    score: float = 0.0
+    """The part of the words asked for that it has, of what is remembered."""
 
 
 class HitPage(list[Hit]):
     """One page of a search."""
 
     indexed: bool
+    token: str | None
+    """Leads to the next page. None: this is the last."""
 
 
 class Hits(Iterator[Hit]):
@@ -64,6 +70,7 @@ class SearchOptions(TypedDict, total=False):
     any: bool
     phrase: bool
     live: bool
+    json: bool
     since_us: int | None
     before_us: int | None
     snippet_bytes: int
@@ -86,7 +93,18 @@ def _hit_of(hit: Any) -> Hit:
         hit.time_us,
         snippet,
         found,
+        None if hit.json == NULL else ffi.unpack(hit.json, hit.json_len),
+        hit.score,
     )
+
+
+def page_of(made: Any) -> HitPage:
+    """A copy of a page, which is freed."""
+    hits = ffi.gc(made[0], lib.ses_hits_close)
+    page = HitPage(_hit_of(lib.ses_hits_at(hits, at)) for at in range(lib.ses_hits_count(hits)))
+    page.indexed = bool(lib.ses_hits_indexed(hits))
+    page.token = _ffi.string(lib.ses_hits_token(hits))
+    return page
 
 
 class Search:
@@ -99,7 +117,7 @@ class Search:
         regard to case and accents. The sessions that changed last come first, and in each the newest events.
 
         With `any` one of the words is enough; with `phrase` they must follow each other; with `live` events
-        that a rewind has taken back are left out. Their time is `since_us` or later, and earlier than
+        that a rewind has taken back are left out; with `json` each hit has its event. Their time is `since_us` or later, and earlier than
         `before_us`. With `filter` only the sessions are searched that match it, as by list(). With
         `snippet_bytes` each hit has about as many bytes of the text around the words. At most `limit` hits
         are given. They are read page by page, and each page is a call, which may take long for words that are
@@ -117,6 +135,7 @@ class Search:
         any: bool = False,
         phrase: bool = False,
         live: bool = False,
+        json: bool = False,
         since_us: int | None = None,
         before_us: int | None = None,
         snippet_bytes: int = 0,
@@ -134,7 +153,8 @@ class Search:
                 "ses_search_options",
                 flags=(lib.SES_SEARCH_ANY if any else 0)
                 | (lib.SES_SEARCH_PHRASE if phrase else 0)
-                | (lib.SES_SEARCH_LIVE if live else 0),
+                | (lib.SES_SEARCH_LIVE if live else 0)
+                | (lib.SES_SEARCH_JSON if json else 0),
                 since_us=_ffi.int64(since_us, keep),
                 before_us=_ffi.int64(before_us, keep),
                 limit=0 if limit is None else min(limit, PAGE_MAX),
@@ -144,11 +164,9 @@ class Search:
             )
             made = ffi.new("ses_hits **")
             self._run(lib.ses_store_search, scope, text, len(text), options, made)
-            hits = ffi.gc(made[0], lib.ses_hits_close)
-            page = HitPage(_hit_of(lib.ses_hits_at(hits, at)) for at in range(lib.ses_hits_count(hits)))
-            page.indexed = bool(lib.ses_hits_indexed(hits))
+            page = page_of(made)
             yield page
-            token = _ffi.string(lib.ses_hits_token(hits))
+            token = page.token
             limit = None if limit is None else limit - len(page)
             if token is None or limit == 0:
                 return

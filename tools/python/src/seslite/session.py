@@ -137,6 +137,11 @@ class Session(OfSession, _ffi.Handle):
         return self._look(lib.ses_session_archived_us) or None
 
     @property
+    def remembered_seq(self) -> int:
+        """The number of the last event that is remembered, or 0."""
+        return self._look(lib.ses_session_remembered_seq)
+
+    @property
     def base_seq(self) -> int:
         """The number of the last event that was pruned."""
         return self._look(lib.ses_session_base_seq)

@@ -23,6 +23,7 @@ from .inbox import Inboxes
 from .leases import Leases
 from .limits import Limits, milliseconds
 from .lists import Lists
+from .memory import Memories
 from .search import Search
 from .session import Session
 from .state import State
@@ -172,6 +173,7 @@ class Store(
     Leases,
     Drafts,
     Inboxes,
+    Memories,
     History,
     Lists,
     Search,

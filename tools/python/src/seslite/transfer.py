@@ -146,6 +146,7 @@ class Transfer:
         base: Iterable[BaseValue] = (),
         origin: int = 0,
         archived_us: int | None = None,
+        remembered_seq: int = 0,
         child_of: Key | None = None,
         is_memory: bool = False,
         update: bool = False,
@@ -172,6 +173,7 @@ class Transfer:
             base_seq=base_seq,
             origin=origin,
             archived_us=_ffi.int64(archived_us, keep),
+            remembered_seq=remembered_seq,
             child_of=None if child_of is None else child_of.c,
             kind=lib.SES_KIND_MEMORY if is_memory else 0,
         )

@@ -59,11 +59,11 @@ class Memory:
         return [memory.content.parts[0].text for memory in response.memories]
 
     def number(self, name):
-        return self.store.get(("app", "user", name)).label("memory")
+        return self.store.get(("app", "user", name)).remembered_seq
 
     def kept(self):
         """The sessions that are there for memory alone, and the ids of their events."""
-        filter = seslite.Filter(label="memory", label_value="all")
+        filter = seslite.Filter(kinds=("memory",))
         return {
             each.id: [event.id for event in self.store.events(each.key)]
             for each in self.store.sessions("app", filter=filter)
@@ -109,19 +109,17 @@ def test_all_methods_of_a_memory_service_are_there():
 def test_a_session_is_remembered_up_to_where_it_was_added(remember):
     async def case(memory):
         session = await memory.conversation("s", "red tea", "green tea")
-        assert await memory.found("tea") == [] and memory.number("s") is None
+        assert await memory.found("tea") == [] and memory.number("s") == 0
         await memory.service.add_session_to_memory(session)
-        assert await memory.found("TEA") == ["green tea", "red tea"] and memory.number("s") == "2"
+        assert await memory.found("TEA") == ["green tea", "red tea"] and memory.number("s") == 2
         old = session.model_copy(deep=True)
         await memory.sessions.append_event(session, said("black tea", "black tea"))
         assert await memory.found("tea") == ["green tea", "red tea"]
         await memory.service.add_session_to_memory(old)
-        assert memory.number("s") == "2"
+        assert memory.number("s") == 2
         await memory.service.add_session_to_memory(session)
         await memory.service.add_session_to_memory(old)  # what is remembered stays so
-        assert (
-            await memory.found("tea") == ["black tea", "green tea", "red tea"] and memory.number("s") == "3"
-        )
+        assert await memory.found("tea") == ["black tea", "green tea", "red tea"] and memory.number("s") == 3
         assert memory.kept() == {} and await memory.listed() == ["s"]
         await memory.sessions.delete_session(session_id="s", **WHO)
         assert await memory.found("tea") == []
@@ -172,7 +170,7 @@ def test_of_a_session_of_the_store_only_the_store_s_events_count(remember):
         assert await memory.found("tea") == ["red tea"] and memory.kept() == {}
         empty = await memory.conversation("t")
         await memory.service.add_session_to_memory(empty)
-        assert memory.number("t") is None
+        assert memory.number("t") == 0
 
     remember(case)
 
@@ -188,14 +186,14 @@ def test_added_events_are_copied_only_if_a_number_cannot_say_it(remember):
         session = await memory.conversation("s", "tea 1", "tea 2", "tea 3", "tea 4")
         one, two, three, four = session.events
         await add(one, two)
-        assert memory.number("s") == "2" and memory.kept() == {}
+        assert memory.number("s") == 2 and memory.kept() == {}
         await add(four)  # but not the third
-        assert memory.number("s") == "2" and memory.kept() == {"memory:s": ["tea 4"]}
+        assert memory.number("s") == 2 and memory.kept() == {"memory:s": ["tea 4"]}
         assert await memory.found("tea") == ["tea 4", "tea 2", "tea 1"]
         await add(one, four, said("tea 5", "tea 5"), Event(author="user"))
         assert memory.kept() == {"memory:s": ["tea 4", "tea 5"]}
         await memory.service.add_session_to_memory(session)
-        assert memory.number("s") == "4"
+        assert memory.number("s") == 4
         assert await memory.found("tea") == ["tea 5", "tea 4", "tea 3", "tea 2", "tea 1"]  # the fourth once
         await memory.sessions.append_event(
             session, Event(id="call", author="a", content=types.Content(parts=[_call()]))
@@ -204,7 +202,7 @@ def test_added_events_are_copied_only_if_a_number_cannot_say_it(remember):
         await add(session.events[-1], custom_metadata={"topic": "tea"})
         assert memory.kept() == {"memory:s": ["tea 4", "tea 5", "tea 6"]}  # for the sake of its metadata
         await add(session.events[-1])
-        assert memory.number("s") == "6"
+        assert memory.number("s") == 6
 
     remember(case)
 
@@ -384,7 +382,8 @@ def test_calls_and_their_responses_are_not_found(remember):
 def test_an_event_that_the_adk_cannot_read_is_left_out(remember, caplog):
     async def case(memory):
         key = ("app", "user", "s")
-        memory.store.create(key, labels={"memory": "all"})
+        memory.store.create(key)
+        memory.store.memory_add_session(key, 2**32 - 1)
         for text in (
             '{"parts":[{"text":"tea","unknown":1}]}',
             '{"parts":["tea"]}',
@@ -402,40 +401,6 @@ def test_an_event_that_the_adk_cannot_read_is_left_out(remember, caplog):
     assert "cannot be remembered" in caplog.text
 
 
-def test_a_session_that_is_deleted_meanwhile_is_left_out(remember, monkeypatch):
-    async def case(memory):
-        session = await memory.conversation("s", "red tea", "green tea")
-        other = await memory.conversation("t", "black tea")
-        for each in (session, other):
-            await memory.service.add_session_to_memory(each)
-        read = memory.service._entry
-
-        def deleting(whose, hit):
-            memory.store.delete(("app", "user", "s"))
-            return read(whose, hit)
-
-        monkeypatch.setattr(memory.service, "_entry", deleting)
-        assert await memory.found("tea") == ["black tea"]
-
-    remember(case)
-
-
-def test_events_that_were_cut_meanwhile_are_left_out(remember, monkeypatch):
-    async def case(memory):
-        session = await memory.conversation("s", "red tea", "green tea")
-        await memory.service.add_session_to_memory(session)
-        read = memory.service._entry
-
-        def cutting(whose, hit):
-            memory.store.cut(("app", "user", "s"), seslite.Point.seq(1))
-            return read(whose, hit)
-
-        monkeypatch.setattr(memory.service, "_entry", cutting)
-        assert await memory.found("tea") == ["red tea"]
-
-    remember(case)
-
-
 # ------------------------------------------------------------------------------------------ forgetting
 
 
@@ -446,16 +411,14 @@ async def filled(memory):
     await memory.service.add_session_to_memory(await memory.conversation("t", "tea of t"))
     await memory.service.add_memory(memories=[note("tea of none")], **WHO)
     await memory.service.add_memory(memories=[note("tea")], app_name="app", user_id="other")
-    for name, labels in (
-        ("p", {"memory-session": "s"}),
-        ("q", {}),
-    ):  # as adk-memory keeps entries of a project
-        memory.store.create(("app", "user", name), labels={"memory-project": "x", **labels})
+    for session in ("s", None):  # as adk-memory keeps entries of a project
+        memory.store.memory_add(("app", "user", session), "tea of a project", project="x")
     assert len(await memory.found("tea")) == 5 and await memory.listed() == ["s", "t"]
 
 
 def ids(memory):
-    return sorted(each.id for each in memory.store.sessions("app", "user"))
+    found = (each.id for each in memory.store.sessions("app", "user"))
+    return sorted("memory-project" if each.startswith("memory-project:") else each for each in found)
 
 
 def test_a_session_is_forgotten(remember):
@@ -464,7 +427,7 @@ def test_a_session_is_forgotten(remember):
         for _ in range(2):
             await memory.service.forget(session_id="s", **WHO)
             assert sorted(await memory.found("tea")) == ["tea of none", "tea of t"]
-            assert ids(memory) == ["memory:notes", "q", "s", "t"] and memory.number("s") is None
+            assert ids(memory) == ["memory-project", "memory:notes", "s", "t"] and memory.number("s") == 0
         await memory.service.forget(session_id="unknown", **WHO)
         session = await memory.sessions.get_session(session_id="s", **WHO)
         await memory.service.add_session_to_memory(session)
@@ -477,7 +440,7 @@ def test_all_of_a_user_is_forgotten(remember):
     async def case(memory):
         await filled(memory)
         await memory.service.forget(**WHO)
-        assert await memory.found("tea") == [] and ids(memory) == ["s", "t"] and memory.number("t") is None
+        assert await memory.found("tea") == [] and ids(memory) == ["s", "t"] and memory.number("t") == 0
         assert await memory.found("tea", "other") == ["tea"]
 
     remember(case)
@@ -561,7 +524,7 @@ def test_somebody_s_own_session_is_left_alone(remember):
             await memory.service.add_memory(memories=[note("tea")], **WHO)
         assert await memory.listed() == ["memory:notes"] and await memory.found("tea") == []
         await memory.service.add_session_to_memory(session)
-        assert await memory.found("tea") == ["tea"] and memory.number("memory:notes") == "1"
+        assert await memory.found("tea") == ["tea"] and memory.number("memory:notes") == 1
         await memory.service.forget(**WHO)
         assert await memory.listed() == ["memory:notes"]
 
@@ -607,7 +570,7 @@ def test_concurrent_adds_lose_nothing(remember):
         ]
         adds += [memory.found("tea coffee") for _ in range(10)]
         await asyncio.gather(*adds)
-        assert memory.number("s") == "20" and sorted(memory.kept()["memory:notes"]) == [
+        assert memory.number("s") == 20 and sorted(memory.kept()["memory:notes"]) == [
             f"n{at}" for at in range(10)
         ]
 
@@ -686,7 +649,7 @@ def test_an_agent_recalls_another_conversation(remember, tool):
             return [event async for event in events][-1].content.parts[0].text
 
         await turn("first", "I like jasmine tea.")
-        assert memory.number("first") == "2"  # what the model answered, too
+        assert memory.number("first") == 2  # what the model answered, too
         if tool is load_memory:
             for session in ("second", "third"):  # where nothing of the second's call and response is found
                 assert await turn(session, "recall it") == "I recall: ['I like jasmine tea.']"

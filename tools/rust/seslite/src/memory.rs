@@ -72,7 +72,7 @@ impl<'a> RecallOptions<'a> {
         self.before_us = Some(time_us);
         self
     }
-    /// Not more than this many hits, which is at most 1,000.
+    /// Not more than this many hits, which is at most 10,000.
     pub fn limit(mut self, hits: usize) -> Self {
         self.limit = hits;
         self

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import re
-import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Optional
 
@@ -15,59 +12,10 @@ from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.platform import uuid as platform_uuid
 from google.genai import types
 
-from .. import Hit, Key, errors
-from .._ffi import lib, loads
-from ..values import INT64_MAX
+from .. import Hit, errors
+from .._ffi import loads
 
 logger = logging.getLogger(__name__)
-
-LABEL = "memory"
-"""The label of a session that is remembered. Its value is the number of the last event that is, or ALL."""
-ALL = "all"
-PROJECT = "memory-project"
-"""The label of sessions of adk-memory, which can divide what it remembers of a user by projects."""
-SOURCE = "memory-session"
-"""The label of those that has the id of the session that they come from."""
-PREFIX = "memory:"
-NOTES = "notes"
-HASHED = "sha256:"
-MAX_WORDS = 100  # that a search takes
-MAX_WORD_LENGTH = 128  # so that they are less than the 64 KiB that it takes
-ACCENTS = re.compile("[\u0300-\u036f]+")
-
-
-# ---------------------------------------------------------------------------------------------- sessions
-
-
-def kept_in(session: Optional[str]) -> str:
-    """The id of the session that keeps copies of another one's events, or entries that come from none."""
-    if session is None:
-        return PREFIX + NOTES
-    encoded = session.encode()
-    if session == NOTES or session.startswith(HASHED) or len(PREFIX) + len(encoded) > lib.SES_ID_MAX:
-        return PREFIX + HASHED + hashlib.sha256(encoded).hexdigest()
-    return PREFIX + session
-
-
-def is_kept(key: Key, label: Optional[str]) -> bool:
-    """Whether a session is for memory alone."""
-    return label == ALL and key.session is not None and key.session.startswith(PREFIX)
-
-
-def number_of(label: str) -> int:
-    """The number of the last event that is remembered."""
-    if label == ALL:
-        return INT64_MAX
-    return int(label) if re.fullmatch("[0-9]{1,18}", label) else 0
-
-
-# ---------------------------------------------------------------------------------------- events, entries
-
-
-def is_said(content: Optional[types.Content]) -> bool:
-    """Whether it has text that somebody said. Calls and their responses are not remembered: one of them is
-    that of load_memory, which would have all that it found before in each later result."""
-    return any(part.text and not part.thought for part in (content.parts if content else None) or ())
 
 
 def content_of(text: bytes) -> Optional[types.Content]:
@@ -115,10 +63,11 @@ def _seconds_of(time: str) -> float:
     )
 
 
-def entry_of(hit: Hit, text: bytes) -> Optional[MemoryEntry]:
-    """What is given of a hit, or None if it is nothing that somebody said."""
+def entry_of(hit: Hit) -> Optional[MemoryEntry]:
+    """What is given of a hit, or None if the ADK cannot read it."""
+    text = hit.json or b"{}"
     content = content_of(text)
-    if content is None or not is_said(content):
+    if content is None:
         return None
     fields = loads(text)
     metadata = fields.get("customMetadata") or fields.get("custom_metadata")
@@ -137,35 +86,3 @@ def _time_of(time_us: int) -> Optional[str]:
         return datetime.fromtimestamp(time_us / 1e6).isoformat()
     except (ValueError, OverflowError, OSError):
         return None  # Python has no such year
-
-
-# ------------------------------------------------------------------------------------------------- words
-
-
-def words_of(query: str) -> list[str]:
-    """The words to search for, of a query that a model has made, or that is a whole message."""
-    words = dict.fromkeys(query.encode(errors="replace").decode().split())
-    return [each for each in words if len(each) <= MAX_WORD_LENGTH][:MAX_WORDS]
-
-
-def counter_of(words: Iterable[str]) -> Callable[[str], int]:
-    """A function that says how many of the words a text has. The search has found it: this only says how well
-    it fits."""
-    wanted = [parts for each in words if (parts := re.findall(r"\w+", _folded(each)))]
-
-    def count(text: str) -> int:
-        folded = _folded(text)
-        found = set(re.findall(r"\w+", folded))
-        return sum(
-            all(part in found or (not part.isascii() and part in folded) for part in parts)
-            for parts in wanted
-        )
-
-    return count
-
-
-def _folded(text: str) -> str:
-    """Without case, accents and width."""
-    if not text.isascii():
-        text = ACCENTS.sub("", unicodedata.normalize("NFKD", text))
-    return text.casefold()

@@ -20,11 +20,10 @@ from google.adk.sessions.base_session_service import (
 from google.adk.sessions.session import Session
 from typing_extensions import Unpack, override
 
-from .. import NO_EVENTS, Appended, Key, Point, Range, errors
+from .. import NO_EVENTS, Appended, Filter, Key, Point, Range, errors
 from .._ffi import loads
 from ..store import StoreOptions
 from . import events as adk_events
-from .memories import ALL, LABEL, PROJECT
 from .on_store import OnStore
 
 try:
@@ -36,7 +35,7 @@ except ImportError:  # google-adk 1.39 raises a ValueError without a name of its
 
 
 PAGE = 10_000  # sessions that are listed at a time
-NOT_LISTED: dict[str, Optional[str]] = {LABEL: ALL, PROJECT: None}  # labels of what is kept for memory alone
+LISTED = Filter(kinds=("conversation", "child"))  # and not what is for memory alone
 
 
 class Followed(NamedTuple):
@@ -119,9 +118,7 @@ class SesliteSessionService(OnStore, BaseSessionService):
         return await self._store.read(self._list, app_name, user_id)
 
     def _list(self, app: str, user: Optional[str]) -> ListSessionsResponse:
-        found = [
-            adk_events.session_of(each, []) for each in self.store._summaries(app, user, PAGE, but=NOT_LISTED)
-        ]
+        found = [adk_events.session_of(each, []) for each in self.store._summaries(app, user, PAGE, LISTED)]
         found.sort(key=lambda session: (session.last_update_time, session.user_id, session.id))
         return ListSessionsResponse(sessions=found)
 
