@@ -162,7 +162,9 @@ TEST(a_file_that_cannot_give_back_does_not_ask_for_more)
 TEST(wrong_arguments_are_refused)
 {
     const ses_maintain_options options = {.size = sizeof options, .limit = -1};
+    ses_space before = {.size = sizeof before};
 
+    assert_ok(ses_store_space(fixture->store, NULL, &before, &error)); /* an upgrade may leave a page free */
     assert_code(SES_MISUSE, ses_store_maintain(NULL, NULL, &error));
     assert_code(SES_INVALID, ses_store_maintain(fixture->store, &options, &error));
     assert_code(SES_MISUSE, ses_store_space(fixture->store, NULL, NULL, &error));
@@ -171,5 +173,5 @@ TEST(wrong_arguments_are_refused)
     fixture->options.flags = SES_OPEN_READ_ONLY;
     fixture_reopen(fixture);
     assert_code(SES_READONLY, ses_store_maintain(fixture->store, NULL, &error));
-    assert_free_pages(fixture->store, 0);
+    assert_free_pages(fixture->store, before.free_bytes / 4096);
 }
