@@ -53,11 +53,12 @@ static int make_copy(struct remembering *adding, struct span body, struct span *
     ses__buffer_add(&out, "{", 1);
     int code = ses__json_start_object(&reader, body, "the event", error);
     for (bool more = code == SES_OK && ses__json_enter(&reader); more && ses__json_member(&reader, &name);) {
-        bool keeps = false;
+        struct span keeps = {NULL, 0};
         for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
-            keeps = keeps || ses__adk_is_named(name, kept[i]);
-        if (ses__json_skip(&reader, &value) && keeps)
-            ses__json_add_member(&out, 1, name.raw, value);
+            if (ses__adk_is_named(name, kept[i]))
+                keeps = name.escaped ? ses__span_of(kept[i]) : name.raw;
+        if (ses__json_skip(&reader, &value) && keeps.ptr)
+            ses__json_add_member(&out, 1, keeps, value);
     }
     ses__buffer_add(&out, "}", 1);
     *copy = (struct span){ses__arena_text(&adding->arena, out.data, out.len), out.len};
@@ -138,16 +139,24 @@ static int find_copy(const struct remembering *adding, const ses_key *key, const
     return SES_OK;
 }
 
+/* One that keeps copies is not the session that they come from. */
+static int look_at_source(struct remembering *adding, ses_error *error)
+{
+    ses_session *session = NULL;
+    const int code = ses__memories_look(adding->store, adding->key, &adding->limits, &session, error);
+
+    adding->is_stored = session && ses_session_kind(session) != SES_KIND_MEMORY;
+    if (adding->is_stored)
+        adding->remembered_seq = ses_session_remembered_seq(session);
+    ses_session_close(session);
+    return code;
+}
+
 /* Looks which of the events the session has. `*last` is the greatest number that is not remembered yet. */
 static int find_given(struct remembering *adding, int64_t *last, ses_error *error)
 {
-    ses_session *session = NULL;
-    int code = ses__memories_look(adding->store, adding->key, &adding->limits, &session, error);
+    int code = look_at_source(adding, error);
 
-    adding->is_stored = session != NULL;
-    if (session)
-        adding->remembered_seq = ses_session_remembered_seq(session);
-    ses_session_close(session);
     for (size_t i = 0; i < adding->count && code == SES_OK && adding->is_stored; i++) {
         struct added *item = &adding->items[i];
         code = find_copy(adding, adding->key, item, &item->seq, error);
@@ -303,18 +312,22 @@ static int append_copies(struct remembering *adding, const ses_key *key, ses_err
     const ses_append_options options = {.size = sizeof options, LEFT_OF(&adding->limits)};
     struct copying copying = {.adding = adding};
     ses_text *texts = ses__arena_new(&adding->arena, adding->count * sizeof *texts);
+    ses_appended *results = ses__arena_new(&adding->arena, adding->count * sizeof *results);
     struct span copy;
     size_t count = 0;
 
-    if (!texts)
+    if (!texts || !results)
         return ses__error_nomem(error);
     while (next_copy(&copying, &copy))
         texts[count++] = (ses_text){copy.ptr, copy.len};
-    return count > 0 ? ses_append_batch_by_key(adding->store, key, texts, count, &options, NULL, error)
-                     : SES_OK;
+    const int code = ses_append_batch_by_key(adding->store, key, texts, count, &options, results, error);
+    for (size_t i = 0; i < count && code == SES_OK; i++)
+        adding->added += results[i].status != SES_DUPLICATE;
+    return code;
 }
 
-/* Others may add the same events meanwhile, or forget the place. */
+/* One may have other words than a copy of its id that the place has, which is passed over. Others may add the
+ * same events meanwhile, or forget the place. */
 static int keep_copies(struct remembering *adding, const ses_key *key, const struct memory_place *place,
                        ses_error *error)
 {
@@ -325,11 +338,13 @@ static int keep_copies(struct remembering *adding, const ses_key *key, const str
         if (!is_there)
             code = load_place(adding, key, place, 0, NULL, error);
         if (code == SES_OK || code == SES_EXISTS)
-            code = pass_known(adding, key, error);
-        if (code == SES_OK)
             code = append_copies(adding, key, error);
-        if (code != SES_EXISTS && code != SES_NOTFOUND)
+        if (code == SES_EXISTS)
+            code = pass_known(adding, key, error);
+        else if (code != SES_NOTFOUND)
             return code;
+        if (code == SES_OK && count_left(adding) == 0)
+            return SES_OK;
         code = look_at_place(adding, key, &is_there, error);
     }
     return code == SES_OK ? ses__error_set(error, SES_BUSY,
@@ -357,14 +372,12 @@ static int copy_events(struct remembering *adding, ses_error *error)
 {
     const bool replaces = (adding->options.flags & SES_MEMORY_REPLACE) != 0;
     struct memory_place place;
-    int code = SES_OK;
 
     ses__memories_place_of(&place, adding->options.project, adding->key->session);
     const ses_key key = {adding->key->app, adding->key->user, place.id};
-    if (replaces)
-        code = replace_copies(adding, &key, &place, error);
-    else if (count_left(adding) > 0)
-        code = keep_copies(adding, &key, &place, error);
+    if (!replaces)
+        return count_left(adding) > 0 ? keep_copies(adding, &key, &place, error) : SES_OK;
+    const int code = replace_copies(adding, &key, &place, error);
     if (code == SES_OK)
         adding->added += count_left(adding);
     return code;
@@ -374,16 +387,10 @@ static int copy_events(struct remembering *adding, ses_error *error)
 
 static int add_given(struct remembering *adding, const ses_text *events, size_t count, ses_error *error)
 {
-    ses_session *session = NULL;
     int code = take_all_given(adding, events, count, error);
 
-    if (code == SES_OK && adding->key->session && !adding->options.project) {
-        code = raise_number(adding, error);
-    } else if (code == SES_OK && adding->key->session) {
-        code = ses__memories_look(adding->store, adding->key, &adding->limits, &session, error);
-        adding->is_stored = session != NULL;
-        ses_session_close(session);
-    }
+    if (code == SES_OK && adding->key->session)
+        code = adding->options.project ? look_at_source(adding, error) : raise_number(adding, error);
     return code == SES_OK ? copy_events(adding, error) : code;
 }
 

@@ -345,6 +345,21 @@ TEST(copies_are_replaced)
     assert_int_equal(number_of(fixture->store, &talk), 1);
 }
 
+/* Ids that look like those of places, and members whose names are spelled with escapes. */
+TEST(odd_names)
+{
+    const ses_key like_notes = {"app", "user", "memory:notes"};
+    const ses_text events[] = {
+        {"{\"i\\u0064\":\"x\",\"cont\\u0065nt\":{\"parts\":[{\"text\":\"odd tea\"}]},\"timestamp\":1}",
+         SES_NUL}};
+
+    ADD(&notes, NULL, "tea");
+    assert_int_equal(ADD(&like_notes, NULL, "tea"), 1);
+    assert_string_equal(kept(fixture->store), "memory:notes: tea; memory:memory:notes: tea; ");
+    assert_ok(ses_memory_add_events(fixture->store, &notes, events, 1, NULL, NULL, &error));
+    assert_string_equal(found(fixture->store, "odd"), "x,");
+}
+
 TEST(texts_are_notes)
 {
     assert_ok(ses_memory_add(fixture->store, &notes, "allergic to \"nuts\"\n", SES_NUL, NULL, &error));
