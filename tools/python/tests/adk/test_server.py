@@ -120,7 +120,7 @@ def test_a_conversation_over_http(server):
     with Store(file) as store:  # another process reads what the server wrote, while it runs
         assert (
             store.get(("app", "alice", "s1")).stored == 8
-            and store.get(("app", "alice", "s1")).label("memory") == "8"
+            and store.get(("app", "alice", "s1")).remembered_seq == 8
         )
         assert store.artifact_read(("app", "alice", "s1"), "plan") == b"sunny"
     ask(base, f"{sessions}/s2", {}, "POST")
