@@ -10,13 +10,13 @@ use adk_session::{
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use seslite::{
-    AppendOptions, Code, CutOptions, DeleteOptions, Key, ListOptions, OpenOptions, Order, Point, Range, Store,
+    AppendOptions, Code, CutOptions, DeleteOptions, Filter, Key, Kind, ListOptions, OpenOptions, Order,
+    Point, Range, Store,
 };
 
 use crate::decode::state_json;
 use crate::encode::event_json;
 use crate::error::{adk_error, invalid, not_found};
-use crate::memory::kept::is_for_memory;
 use crate::session::Snapshot;
 use crate::work::{blocking, write};
 use crate::{SesliteArtifactService, SesliteMemoryService};
@@ -26,6 +26,11 @@ use crate::{SesliteArtifactService, SesliteMemoryService};
 const REMEMBERED: usize = 10_000;
 
 type Owners = BTreeSet<(String, String)>;
+
+/// All sessions but those that are for memory alone.
+fn listed() -> Filter<'static> {
+    Filter::new().kinds(&[Kind::Conversation, Kind::Child])
+}
 
 /// A [`SessionService`] on a seslite store. Clones share the store.
 #[derive(Clone)]
@@ -213,13 +218,13 @@ impl SesliteSessionService {
         let mut sessions: Vec<Box<dyn Session>> = Vec::new();
         let mut token: Option<String> = None;
         while left > 0 {
-            let mut options = ListOptions::new().limit(skip.saturating_add(left).min(1000));
+            let mut options = ListOptions::new().filter(listed()).limit(skip.saturating_add(left).min(1000));
             if let Some(token) = &token {
                 options = options.token(token);
             }
             let page =
                 self.store.list(&request.app_name, Some(&request.user_id), &options).map_err(adk_error)?;
-            for view in page.sessions().filter(|view| !is_for_memory(view.labels())) {
+            for view in page.sessions() {
                 if skip > 0 {
                     skip -= 1;
                 } else if left > 0 {
@@ -239,12 +244,13 @@ impl SesliteSessionService {
     fn delete_all(&self, app: &str, user: &str) -> Result<()> {
         let mut token: Option<String> = None;
         loop {
-            let mut options = ListOptions::new().order(Order::Created).without_state().limit(1000);
+            let mut options =
+                ListOptions::new().filter(listed()).order(Order::Created).without_state().limit(1000);
             if let Some(token) = &token {
                 options = options.token(token);
             }
             let page = self.store.list(app, Some(user), &options).map_err(adk_error)?;
-            for view in page.sessions().filter(|view| !is_for_memory(view.labels())) {
+            for view in page.sessions() {
                 self.store.delete(view.key(), &DeleteOptions::new()).map_err(adk_error)?;
                 self.forget(view.id());
             }

@@ -1,67 +1,41 @@
 //! A memory service on the store.
 
-mod add;
-mod forget;
-pub(crate) mod kept;
-mod search;
+mod entries;
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::collections::{BTreeSet, HashMap};
 
 use adk_core::{ErrorComponent, Result};
 use adk_memory::{validate_project_id, MemoryEntry, MemoryService, SearchRequest, SearchResponse};
 use async_trait::async_trait;
-use seslite::{Code, DeleteOptions, Filter, Key, ListOptions, Order, Range, Store};
+use seslite::{
+    Code, DeleteOptions, Filter, Hit, Key, ListOptions, Range, RecallOptions, RememberOptions, Store,
+};
 
 use crate::error::memory_error;
 use crate::work::{blocking, write};
-use kept::{is_kept, is_said, kept_in, kept_in_project, number_of, ALL, LABEL, PROJECT, SOURCE};
+use entries::{entry_of, event_of, is_said, is_same};
 
-/// Sessions of a page.
-const PAGE: usize = 1000;
+/// The label of copies that belong to a project, and how the ids of their sessions begin.
+const PROJECT: &str = "memory-project";
+/// Hits of a call, at most.
+const HITS_MAX: usize = 10_000;
 
 /// A [`MemoryService`] on a seslite store. Clones share the store, and
 /// [`SesliteSessionService::memory`](crate::SesliteSessionService::memory) makes one on the store of the
 /// sessions.
 ///
-/// It remembers together with `SesliteMemoryService` of the package for Python: each finds what the other was
-/// given. If the entries of [`add_session`](MemoryService::add_session) are what was said in a session of the
-/// store, from its beginning on, nothing is copied: the session is marked, and deleting it forgets it.
+/// It remembers together with the memory services of the other packages: each finds what the others were given.
+/// If the entries of [`add_session`](MemoryService::add_session) are what was said in a session of the store,
+/// from its beginning on, nothing is copied, and deleting the session forgets it.
 #[derive(Clone)]
 pub struct SesliteMemoryService {
     store: Store,
-    /// Held while the number in a label is raised.
-    marking: Arc<Mutex<()>>,
-}
-
-/// Some of the sessions of a user that are for memory.
-struct Place<'a> {
-    id: String,
-    labels: Vec<(&'a str, &'a str)>,
-}
-
-impl<'a> Place<'a> {
-    fn new(session: Option<&'a str>) -> Self {
-        Self { id: kept_in(session), labels: vec![(LABEL, ALL)] }
-    }
-
-    fn of_project(project: &'a str, session: Option<&'a str>) -> Self {
-        let mut labels = vec![(PROJECT, project)];
-        labels.extend(session.map(|session| (SOURCE, session)));
-        Self { id: kept_in_project(project, session), labels }
-    }
-}
-
-fn ignore_absent<T>(result: seslite::Result<T>) -> seslite::Result<()> {
-    match result {
-        Err(error) if error.code() != Code::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }
 
 impl SesliteMemoryService {
     /// A service on a store that is open. Its calls have the limits of that handle ([`Store::with_limits`]).
     pub fn new(store: Store) -> Self {
-        Self { store, marking: Arc::default() }
+        Self { store }
     }
 
     /// The store, for what the trait does not have.
@@ -87,58 +61,161 @@ impl SesliteMemoryService {
         write(ErrorComponent::Memory, call, session, move || work(&service)).await
     }
 
-    fn lock(&self) -> MutexGuard<'_, ()> {
-        self.marking.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
+    // -------------------------------------------------------------------------------------------- adding
 
-    /// What the label says, or "" if there is none. `None`: there is no such session.
-    fn label(&self, key: Key<'_>) -> seslite::Result<Option<String>> {
-        match self.store.get_range(key, Range::none()) {
-            Ok(session) => Ok(Some(session.label(LABEL)?.unwrap_or_default().to_owned())),
-            Err(error) if error.code() == Code::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// The number is never lowered, but if two processes set it at the same time.
-    fn remember(&self, key: Key<'_>, seq: i64) -> seslite::Result<()> {
-        let _marking = self.lock();
-        match self.label(key)? {
-            Some(label) if number_of(&label) < seq => {
-                ignore_absent(self.store.set_labels(key, &[(LABEL, Some(&seq.to_string()))]))
+    /// The number of the event with which the last of these entries was said in the session, if they are what
+    /// was said there from its beginning on.
+    fn said_in(&self, key: Key<'_>, entries: &[MemoryEntry]) -> seslite::Result<Option<i64>> {
+        let mut cursor = match self.store.cursor(key, Range::all().live()) {
+            Ok(cursor) => cursor,
+            Err(error) if error.code() == Code::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut left = entries.iter();
+        let mut wanted = left.next();
+        while let Some(event) = cursor.advance()? {
+            let Some(said) =
+                event.json().ok().and_then(|json| entry_of(event.author(), event.time_us(), json))
+            else {
+                continue;
+            };
+            if !wanted.is_some_and(|wanted| is_same(wanted, &said)) {
+                return Ok(None);
             }
-            _ => Ok(()),
+            wanted = left.next();
+            if wanted.is_none() {
+                return Ok(Some(event.seq()));
+            }
+        }
+        Ok(None)
+    }
+
+    fn add(&self, key: Key<'_>, entries: Vec<MemoryEntry>, options: &RememberOptions<'_>) -> Result<()> {
+        let events = entries
+            .into_iter()
+            .map(|entry| event_of(self.store.make_id().map_err(memory_error)?, entry))
+            .collect::<Result<Vec<_>>>()?;
+        let events: Vec<&str> = events.iter().map(String::as_str).collect();
+        self.store.remember_events(key, &events, options).map(drop).map_err(memory_error)
+    }
+
+    /// Copies take the place of those that there are.
+    fn add_session_now(&self, key: Key<'_>, entries: Vec<MemoryEntry>) -> Result<()> {
+        match self.said_in(key, &entries).map_err(memory_error)? {
+            Some(seq) => {
+                self.store.remember_session(key, seq).map_err(memory_error)?;
+                self.add(key, Vec::new(), &RememberOptions::new().replace())
+            }
+            None => self.add(key, entries, &RememberOptions::new().replace()),
         }
     }
 
-    /// Removes the label of a conversation, and deletes what is for memory alone.
-    fn forget_session(&self, key: Key<'_>) -> seslite::Result<()> {
-        let _marking = self.lock();
-        match self.label(key)? {
-            Some(label) if is_kept(key, &label) => self.store.delete(key, &DeleteOptions::new()).map(drop),
-            Some(label) if !label.is_empty() => ignore_absent(self.store.set_labels(key, &[(LABEL, None)])),
-            _ => Ok(()),
+    // ----------------------------------------------------------------------------------------- searching
+
+    /// As many entries as are asked for, without those that are equal but for their ids.
+    fn search_now(&self, request: &SearchRequest) -> Result<SearchResponse> {
+        let wanted = request.limit.unwrap_or(10);
+        let mut limit = wanted.clamp(1, HITS_MAX);
+        loop {
+            let mut options = RecallOptions::new().limit(limit);
+            if let Some(project) = &request.project_id {
+                options = options.project(project);
+            }
+            let (app, user) = (&request.app_name, &request.user_id);
+            let hits = self.store.recall(app, user, &request.query, &options).map_err(memory_error)?;
+            let is_all = hits.len() < limit || limit == HITS_MAX;
+            let mut memories: Vec<MemoryEntry> = Vec::new();
+            for hit in hits {
+                let fits = request.min_score.is_none_or(|least| hit.score as f32 >= least);
+                let entry = entry_of_hit(&hit).filter(|_| fits && memories.len() < wanted);
+                memories.extend(entry.filter(|entry| !memories.iter().any(|known| is_same(known, entry))));
+            }
+            if is_all || memories.len() >= wanted {
+                return Ok(SearchResponse { memories });
+            }
+            limit = (limit * 4).min(HITS_MAX);
         }
     }
 
-    /// The ids of the sessions with a label.
-    fn labelled(&self, whose: Key<'_>, filter: Filter<'_>) -> seslite::Result<Vec<String>> {
-        let mut ids = Vec::new();
+    /// The projects of a user.
+    fn projects(&self, whose: Key<'_>) -> seslite::Result<BTreeSet<String>> {
+        let mut projects = BTreeSet::new();
         let mut token: Option<String> = None;
         loop {
-            let mut options =
-                ListOptions::new().order(Order::Created).without_state().limit(PAGE).filter(filter);
+            let mut options = ListOptions::new().without_state().filter(Filter::new().label(PROJECT));
             if let Some(token) = &token {
                 options = options.token(token);
             }
             let page = self.store.list(whose.app, Some(whose.user), &options)?;
-            ids.extend(page.sessions().map(|view| view.id().to_owned()));
+            for view in page.sessions() {
+                projects.extend(view.label(PROJECT)?.map(str::to_owned));
+            }
             token = page.token().map(str::to_owned);
             if token.is_none() {
-                return Ok(ids);
+                return Ok(projects);
             }
         }
     }
+
+    /// The latest that belongs to the project alone.
+    fn remembered_in(&self, whose: Key<'_>, project: &str) -> seslite::Result<Vec<Hit>> {
+        let options = RecallOptions::new().project(project).limit(HITS_MAX);
+        let mut hits = self.store.remembered(whose.app, whose.user, &options)?;
+        hits.retain(is_of_project);
+        Ok(hits)
+    }
+
+    fn recent(&self, whose: Key<'_>, limit: usize) -> seslite::Result<Vec<MemoryEntry>> {
+        let options = RecallOptions::new().limit(limit.clamp(1, HITS_MAX));
+        let mut hits = self.store.remembered(whose.app, whose.user, &options)?;
+        for project in self.projects(whose)? {
+            hits.extend(self.remembered_in(whose, &project)?);
+        }
+        let mut entries: Vec<MemoryEntry> = hits.iter().filter_map(entry_of_hit).collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.timestamp));
+        entries.truncate(limit);
+        Ok(entries)
+    }
+
+    // ---------------------------------------------------------------------------------------- forgetting
+
+    fn forget(&self, key: Key<'_>) -> Result<()> {
+        self.store.forget(key, None, &DeleteOptions::new()).map(drop).map_err(memory_error)
+    }
+
+    fn forget_entries(&self, whose: Key<'_>, query: &str, project: Option<&str>) -> Result<u64> {
+        let mut options = RecallOptions::new().limit(HITS_MAX);
+        if let Some(project) = project {
+            options = options.project(project);
+        }
+        let hits = self.store.recall(whose.app, whose.user, query, &options).map_err(memory_error)?;
+        let mut seqs: HashMap<String, Vec<i64>> = HashMap::new();
+        for hit in hits.into_iter().filter(|hit| project.is_none() || is_of_project(hit)) {
+            seqs.entry(hit.session).or_default().push(hit.seq);
+        }
+        for (session, seqs) in &seqs {
+            match self.store.forget_events(Key::new(whose.app, whose.user, session), seqs) {
+                Err(error) if error.code() != Code::NotFound => return Err(memory_error(error)),
+                _ => {} // forgotten, by this or meanwhile
+            }
+        }
+        Ok(seqs.values().map(|seqs| seqs.len() as u64).sum())
+    }
+
+    fn forget_project(&self, whose: Key<'_>, project: &str) -> seslite::Result<u64> {
+        let count = self.remembered_in(whose, project)?.len() as u64;
+        self.store.forget(whose, Some(project), &DeleteOptions::new())?;
+        Ok(count)
+    }
+}
+
+fn is_of_project(hit: &Hit) -> bool {
+    hit.session.starts_with(PROJECT)
+}
+
+/// `None`: adk-core cannot hold it.
+fn entry_of_hit(hit: &Hit) -> Option<MemoryEntry> {
+    entry_of(&hit.author, hit.time_us, hit.json.as_deref()?)
 }
 
 fn said(entries: Vec<MemoryEntry>) -> Vec<MemoryEntry> {
@@ -177,7 +254,7 @@ impl MemoryService for SesliteMemoryService {
             return Ok(());
         }
         self.write("add_session", session, move |service| {
-            service.add_session_now(whose.session(&id), &id, entries)
+            service.add_session_now(whose.session(&id), entries)
         })
         .await
     }
@@ -188,22 +265,18 @@ impl MemoryService for SesliteMemoryService {
 
     async fn delete_user(&self, app: &str, user: &str) -> Result<()> {
         let whose = Whose::new(app, user);
-        self.write("delete_user", "", move |service| service.forget_user(whose.key()).map_err(memory_error))
-            .await
+        self.write("delete_user", "", move |service| service.forget(whose.key())).await
     }
 
     async fn delete_session(&self, app: &str, user: &str, session: &str) -> Result<()> {
         let (whose, id) = (Whose::new(app, user), session.to_owned());
-        self.write("delete_session", session, move |service| {
-            service.forget_of_session(whose.session(&id), &id).map_err(memory_error)
-        })
-        .await
+        self.write("delete_session", session, move |service| service.forget(whose.session(&id))).await
     }
 
     async fn add_entry(&self, app: &str, user: &str, entry: MemoryEntry) -> Result<()> {
         let whose = Whose::new(app, user);
         self.write("add_entry", "", move |service| {
-            service.add_entry_now(whose.key(), &Place::new(None), entry)
+            service.add(whose.key(), vec![entry], &RememberOptions::new())
         })
         .await
     }
@@ -242,7 +315,8 @@ impl MemoryService for SesliteMemoryService {
             return Ok(());
         }
         self.write("add_session_to_project", session, move |service| {
-            service.replace(whose.key(), &Place::of_project(&project, Some(&id)), entries)
+            let options = RememberOptions::new().replace().project(&project);
+            service.add(whose.session(&id), entries, &options)
         })
         .await
     }
@@ -257,7 +331,7 @@ impl MemoryService for SesliteMemoryService {
         validate_project_id(project)?;
         let (whose, project) = (Whose::new(app, user), project.to_owned());
         self.write("add_entry_to_project", "", move |service| {
-            service.add_entry_now(whose.key(), &Place::of_project(&project, None), entry)
+            service.add(whose.key(), vec![entry], &RememberOptions::new().project(&project))
         })
         .await
     }

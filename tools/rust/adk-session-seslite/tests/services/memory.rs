@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use adk_core::{Content, ErrorCategory, Event, Part};
 use adk_memory::{InMemoryMemoryService, MemoryEntry, MemoryService, SearchRequest};
 use adk_session::{CreateRequest, ListRequest, SessionService};
-use adk_session_seslite::seslite::{AppendOptions, CreateOptions, Filter, Key, Range, Store};
+use adk_session_seslite::seslite::{Filter, Key, Kind, Range, RememberOptions, Store};
 use adk_session_seslite::{SesliteMemoryService, SesliteSessionService};
 use chrono::{DateTime, Utc};
 
@@ -207,13 +207,12 @@ async fn conversation() -> (SesliteSessionService, SesliteMemoryService, Vec<Mem
     (sessions, memory, said)
 }
 
-fn label_of(memory: &SesliteMemoryService, session: &str) -> Option<String> {
-    let session = memory.store().get_range(Key::new(APP, USER, session), Range::none()).ok()?;
-    session.label("memory").unwrap().map(str::to_owned)
+fn number_of(memory: &SesliteMemoryService, session: &str) -> i64 {
+    memory.store().get_range(Key::new(APP, USER, session), Range::none()).unwrap().remembered_seq()
 }
 
 fn sessions_for_memory(memory: &SesliteMemoryService) -> i64 {
-    let filter = Filter::new().id_prefix("memory");
+    let filter = Filter::new().kinds(&[Kind::Memory]);
     memory.store().count(APP, Some(USER), &filter).unwrap()
 }
 
@@ -222,7 +221,7 @@ async fn a_session_of_the_store_is_marked_and_not_copied() {
     let (sessions, memory, said) = conversation().await;
 
     memory.add_session(APP, USER, "s1", said.clone()).await.unwrap();
-    assert_eq!(label_of(&memory, "s1").as_deref(), Some("2"));
+    assert_eq!(number_of(&memory, "s1"), 2);
     assert_eq!(sessions_for_memory(&memory), 0);
     assert_eq!(search(&memory, "coat warm", None).await, ["a warm coat", "a red coat"]);
     let found = memory.search(request("warm", None)).await.unwrap().memories;
@@ -231,7 +230,7 @@ async fn a_session_of_the_store_is_marked_and_not_copied() {
     say(&sessions, "s1", "a blue coat", 3).await;
     assert_eq!(search(&memory, "coat", None).await.len(), 2);
     memory.add_session(APP, USER, "s1", said[..1].to_vec()).await.unwrap();
-    assert_eq!(label_of(&memory, "s1").as_deref(), Some("2"), "it is never lowered");
+    assert_eq!(number_of(&memory, "s1"), 2, "it is never lowered");
     memory.delete_session(APP, USER, "s1").await.unwrap();
     assert!(search(&memory, "coat", None).await.is_empty());
     assert!(memory.store().get(Key::new(APP, USER, "s1")).is_ok());
@@ -242,8 +241,8 @@ async fn entries_that_were_not_said_so_are_copied() {
     let (sessions, memory, said) = conversation().await;
 
     memory.add_session(APP, USER, "s1", vec![said[1].clone(), entry("a summary of coats", 9)]).await.unwrap();
-    assert_eq!(label_of(&memory, "s1"), None);
-    assert_eq!(label_of(&memory, "memory:s1").as_deref(), Some("all"));
+    assert_eq!(number_of(&memory, "s1"), 0);
+    assert_eq!(sessions_for_memory(&memory), 1);
     assert_eq!(search(&memory, "coat coats", None).await, ["a summary of coats", "a red coat"]);
     let listed = ListRequest { app_name: APP.into(), user_id: USER.into(), limit: Some(5), offset: None };
     assert_eq!(sessions.list(listed).await.unwrap().len(), 1, "it is not listed");
@@ -282,14 +281,11 @@ async fn what_is_forgotten_is_not_in_the_store() {
 #[tokio::test]
 async fn what_another_program_remembers_is_found() {
     let memory = ours();
-    let labels = CreateOptions::new().label("memory", "all");
-    let key = Key::new(APP, USER, "memory:notes");
+    let key = Key::user(APP, USER);
 
-    memory.store().create_with(key, None, &labels).unwrap();
     let event = r#"{"id":"m1","author":"bot","timestamp":1.5,"content":{"parts":[{"text":"likes CAFÉ"}]}}"#;
-    memory.store().append(key, event, &AppendOptions::new()).unwrap();
     let call = r#"{"content":{"parts":[{"functionCall":{"name":"cafe","args":{}}}]}}"#;
-    memory.store().append(key, call, &AppendOptions::new()).unwrap();
+    memory.store().remember_events(key, &[event, call], &RememberOptions::new()).unwrap();
     assert_eq!(search(&memory, "cafe?", None).await, ["likes CAFÉ"]);
     memory.add_entry(APP, USER, entry("tea", 1)).await.unwrap();
     assert_eq!(sessions_for_memory(&memory), 1);
