@@ -118,19 +118,25 @@ func (s *Store) Append(ctx context.Context, key Key, event []byte, options *Appe
 	return target{store: s, key: key}.append(ctx, event, options)
 }
 
+// texts lends events.
+func (c *call) texts(events [][]byte) (*C.ses_text, C.size_t) {
+	made := make([]C.ses_text, len(events)+1)
+	for i, event := range events {
+		made[i].text, made[i].len = c.bytes(event)
+	}
+	return lend(c, &made[0]), C.size_t(len(events))
+}
+
 func (t target) appendBatch(ctx context.Context, events [][]byte, o *AppendOptions) ([]Appended, error) {
 	results := make([]C.ses_appended, len(events)+1)
-	texts := make([]C.ses_text, len(events)+1)
 	unlock, err := o.lock()
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	_, err = t.do(ctx, func(c *call) C.int {
-		for i, event := range events {
-			texts[i].text, texts[i].len = c.bytes(event)
-		}
-		count, list, out, options := C.size_t(len(events)), lend(c, &texts[0]), lend(c, &results[0]), c.appendOptions(o)
+		list, count := c.texts(events)
+		out, options := lend(c, &results[0]), c.appendOptions(o)
 		if c.session != nil {
 			return C.ses_append_batch(c.session, list, count, options, out, &c.err)
 		}

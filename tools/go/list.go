@@ -54,10 +54,12 @@ type Summary struct {
 	Expires  time.Time // zero: never
 	Archived time.Time // zero: it is not
 	Kind     Kind
-	Title    string
-	Labels   map[string]string
-	State    json.RawMessage // the merged state; nil with NoState
-	Preview  *Preview        // nil unless ListOptions.Preview is set
+	// RememberedSeq is the number of the last event that is remembered; 0: none is.
+	RememberedSeq int64
+	Title         string
+	Labels        map[string]string
+	State         json.RawMessage // the merged state; nil with NoState
+	Preview       *Preview        // nil unless ListOptions.Preview is set
 }
 
 // A Page is a part of a list. Its token leads to the next one; "": it is the last.
@@ -103,17 +105,18 @@ func previewOf(p *C.ses_preview) *Preview {
 // summary copies a session of a page.
 func (c *call) summary(p *C.ses_session, withState bool) (Summary, C.int) {
 	made := Summary{
-		Key:      Key{C.GoString(C.ses_session_app(p)), C.GoString(C.ses_session_user(p)), C.GoString(C.ses_session_id(p))},
-		Version:  int64(C.ses_session_version(p)),
-		Stored:   int64(C.ses_session_stored(p)),
-		LastSeq:  int64(C.ses_session_last_seq(p)),
-		Created:  timeOf(C.ses_session_created_us(p)),
-		Updated:  timeOf(C.ses_session_updated_us(p)),
-		Expires:  timeOf(C.ses_session_expires_us(p)),
-		Title:    C.GoString(C.ses_session_title(p)),
-		Archived: archivedOf(p),
-		Kind:     Kind(C.ses_session_kind(p)),
-		Labels:   labelsOf(p),
+		Key:           Key{C.GoString(C.ses_session_app(p)), C.GoString(C.ses_session_user(p)), C.GoString(C.ses_session_id(p))},
+		Version:       int64(C.ses_session_version(p)),
+		Stored:        int64(C.ses_session_stored(p)),
+		LastSeq:       int64(C.ses_session_last_seq(p)),
+		Created:       timeOf(C.ses_session_created_us(p)),
+		Updated:       timeOf(C.ses_session_updated_us(p)),
+		Expires:       timeOf(C.ses_session_expires_us(p)),
+		Title:         C.GoString(C.ses_session_title(p)),
+		Archived:      archivedOf(p),
+		Kind:          Kind(C.ses_session_kind(p)),
+		RememberedSeq: int64(C.ses_session_remembered_seq(p)),
+		Labels:        labelsOf(p),
 	}
 	if !withState {
 		return made, C.SES_OK

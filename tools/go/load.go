@@ -32,6 +32,7 @@ type Loaded struct {
 	Version      *int64
 	LastSeq      int64     // the last number that was ever given; 0: the last event's
 	Archived     time.Time // after 1970
+	Remembered   int64     // the number of the last event that is remembered; 0: none is
 	Title        string
 	Labels       map[string]string
 	Parent       *Key // of a fork; its App may be empty
@@ -92,19 +93,20 @@ func (c *call) loadOptions(o *LoadOptions) *C.ses_load_options {
 
 func (c *call) loaded(l *Loaded) *C.ses_loaded {
 	made := &C.ses_loaded{
-		size:        C.sizeof_ses_loaded,
-		created_us:  c.time(l.Created),
-		updated_us:  c.time(l.Updated),
-		expires_us:  c.time(l.Expires),
-		last_seq:    C.int64_t(l.LastSeq),
-		title:       c.optional(l.Title),
-		parent_seq:  C.int64_t(l.ParentSeq),
-		base_seq:    C.int64_t(l.BaseSeq),
-		base_count:  C.size_t(len(l.Base)),
-		origin:      C.int64_t(l.Origin),
-		archived_us: c.time(l.Archived),
-		parent:      c.link(l.Parent),
-		child_of:    c.link(l.ChildOf),
+		size:           C.sizeof_ses_loaded,
+		created_us:     c.time(l.Created),
+		updated_us:     c.time(l.Updated),
+		expires_us:     c.time(l.Expires),
+		last_seq:       C.int64_t(l.LastSeq),
+		title:          c.optional(l.Title),
+		parent_seq:     C.int64_t(l.ParentSeq),
+		base_seq:       C.int64_t(l.BaseSeq),
+		base_count:     C.size_t(len(l.Base)),
+		origin:         C.int64_t(l.Origin),
+		archived_us:    c.time(l.Archived),
+		remembered_seq: C.int64_t(l.Remembered),
+		parent:         c.link(l.Parent),
+		child_of:       c.link(l.ChildOf),
 	}
 	made.initial_state, made.initial_state_len = c.bytes(l.InitialState)
 	made.state, made.state_len = c.bytes(l.State)

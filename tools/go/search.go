@@ -14,6 +14,7 @@ type SearchOptions struct {
 	Any          bool      // events with at least one of the words
 	Phrase       bool      // the words must follow each other
 	Live         bool      // only events that no rewind has taken back
+	JSON         bool      // gives each event with its hit
 	Since        time.Time // the event's time is this or later
 	Before       time.Time // it is earlier than this
 	Limit        int       // hits per page; 0: 20; at most 1,000
@@ -30,8 +31,10 @@ type Hit struct {
 	Author       string
 	Seq          int64
 	Time         time.Time
-	Snippet      string // a piece of the text in which a word was found first
-	SnippetFound int    // the byte of it at which that word begins
+	Snippet      string  // a piece of the text in which a word was found first
+	SnippetFound int     // the byte of it at which that word begins
+	JSON         []byte  // the event, with SearchOptions.JSON, and of what is remembered
+	Score        float64 // the part of the words asked for that it has, of what is remembered; otherwise 0
 }
 
 // Hits are a page of them. The token leads to the next page; "": it is the last.
@@ -51,6 +54,8 @@ func hitOf(h *C.ses_hit) Hit {
 		Time:         timeOf(h.time_us),
 		Snippet:      string(borrowed(h.snippet, h.snippet_len)),
 		SnippetFound: int(h.snippet_found),
+		JSON:         borrowed(h.json, h.json_len),
+		Score:        float64(h.score),
 	}
 }
 
@@ -66,7 +71,7 @@ func (c *call) searchOptions(o *SearchOptions) *C.ses_search_options {
 	return lend(c, &C.ses_search_options{
 		size: C.sizeof_ses_search_options,
 		flags: flag(o.Any, C.SES_SEARCH_ANY) | flag(o.Phrase, C.SES_SEARCH_PHRASE) |
-			flag(o.Live, C.SES_SEARCH_LIVE),
+			flag(o.Live, C.SES_SEARCH_LIVE) | flag(o.JSON, C.SES_SEARCH_JSON),
 		since_us:      c.time(o.Since),
 		before_us:     c.time(o.Before),
 		limit:         C.size_t(max(o.Limit, 0)),

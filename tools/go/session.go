@@ -172,6 +172,12 @@ func (s *Session) Parent() (key Key, seq int64, forked bool) {
 	return key, seq, forked
 }
 
+// RememberedSeq returns the number of the last event that is remembered; 0: none is.
+func (s *Session) RememberedSeq() (seq int64) {
+	s.read(func(p *C.ses_session) { seq = int64(C.ses_session_remembered_seq(p)) })
+	return seq
+}
+
 // Kind returns what the session is.
 func (s *Session) Kind() (kind Kind) {
 	s.read(func(p *C.ses_session) { kind = Kind(C.ses_session_kind(p)) })

@@ -3,6 +3,7 @@ package seslite_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -406,4 +407,42 @@ func TestTextsAreCutAndQuoted(t *testing.T) {
 		text, cut := seslite.CutText(each.text, each.limit)
 		same(t, []any{text, cut}, []any{each.want, each.cut})
 	}
+}
+
+func TestMemoryIsFoundListedAndForgotten(t *testing.T) {
+	store := memory(t)
+	talk, user := seslite.Key{App: "app", User: "user", Session: "talk"}, seslite.Key{App: "app", User: "user"}
+	event := func(id, text string, second int) []byte {
+		return []byte(fmt.Sprintf(`{"id":%q,"author":"user","timestamp":%d,"content":{"parts":[{"text":%q}]}}`, id, second, text))
+	}
+	ids := func(hits []seslite.Hit, err error) (ids []string) {
+		must(t, err)
+		for _, hit := range hits {
+			ids = append(ids, hit.ID)
+		}
+		return ids
+	}
+	create(t, store, talk, `{}`)
+	_, err := store.AppendBatch(ctx, talk, [][]byte{event("a", "red tea", 1), event("b", "tea pot", 2)}, nil)
+	must(t, err)
+	must(t, store.RememberSession(ctx, talk, 1))
+	for want := range 2 {
+		added, err := store.RememberEvents(ctx, user, [][]byte{event("n", "a pot of tea", 9)}, nil)
+		must(t, err)
+		same(t, added, 1-want)
+	}
+	must(t, store.Remember(ctx, user, "tea of a project", &seslite.RememberOptions{Project: "p"}))
+	hits, err := store.Recall(ctx, "app", "user", "pot tea", nil)
+	same(t, ids(hits, err), []string{"n", "a"})
+	same(t, hits[0].Score, 1.0)
+	same(t, string(hits[0].JSON), string(event("n", "a pot of tea", 9)))
+	same(t, len(ids(store.Remembered(ctx, "app", "user", &seslite.RecallOptions{Project: "p"}))), 3)
+	same(t, ids(store.Remembered(ctx, "app", "user", &seslite.RecallOptions{Limit: 1})), []string{"n"})
+	must(t, store.ForgetEvents(ctx, seslite.Key{App: "app", User: "user", Session: "memory:notes"}, []int64{1}))
+	same(t, ids(store.Recall(ctx, "app", "user", "tea", nil)), []string{"a"})
+	var erased seslite.Erased
+	_, err = store.Forget(ctx, user, "", &seslite.DeleteOptions{Erased: &erased})
+	must(t, err)
+	same(t, erased.Sessions, int64(2))
+	same(t, len(ids(store.Recall(ctx, "app", "user", "tea", nil))), 0)
 }

@@ -83,6 +83,7 @@ type Filter struct {
 	WithoutLabel  string    // it has no label with this name
 	Archived      *bool     // it is in the archive, or it is not; nil: both
 	Kinds         Kind      // it is of one of these kinds, joined by |; 0: of any
+	Remembered    bool      // some of it is remembered, or it is memory
 }
 
 // A Kind says what a session is.
@@ -109,6 +110,9 @@ func (c *call) filter(f *Filter) *C.ses_filter {
 		changed_before_us: c.time(f.ChangedBefore),
 		without_label:     c.optional(f.WithoutLabel),
 		kinds:             C.uint(f.Kinds),
+	}
+	if f.Remembered {
+		made.remembered = 1
 	}
 	if f.Archived != nil && *f.Archived {
 		made.archived = C.SES_ARCHIVED_ONLY
