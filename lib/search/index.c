@@ -177,6 +177,7 @@ static int ask_index(struct index_search *own, struct db *db, ses_error *error)
     struct search *search = own->search;
     const struct search_place *from = &search->from;
     const struct list_place after = {from->updated_us, ses__span_of(from->session), from->user_id, 0};
+    const int64_t limit = (int64_t)search->hits->limit + FOUND_MORE;
     struct words_asked asked = {.terms = &search->terms,
                                 .text = own->text,
                                 .owner = &own->owner,
@@ -185,7 +186,7 @@ static int ask_index(struct index_search *own, struct db *db, ses_error *error)
                                 .after = from->session ? &after : NULL,
                                 .after_seq = from->seq,
                                 .most = FOUND_MAX,
-                                .limit = (int64_t)search->hits->limit + FOUND_MORE};
+                                .limit = limit < FOUND_AT_ONCE ? limit : FOUND_AT_ONCE};
     struct found_batch *batch = ses__memory_new(&search->store->allocator, sizeof *batch);
 
     if (!batch)

@@ -451,6 +451,28 @@ SEARCH_TEST(a_project_is_searched_besides)
     assert_string_equal(found_in(fixture->store, "tea", "p"), "tea for all,");
 }
 
+/* More than the index is asked for at once, and more than a page of a search. */
+SEARCH_TEST(thousands_are_found)
+{
+    enum { COUNT = 2500 };
+    static char events[COUNT][120];
+    static ses_text texts[COUNT];
+    const ses_memory_options options = {.size = sizeof options, .limit = 10000};
+    ses_hits *hits = NULL;
+
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(events[i], sizeof events[i],
+                 "{\"id\":\"%d\",\"timestamp\":%d,\"content\":{\"parts\":[{\"text\":\"tea\"}]}}", i, i);
+        texts[i] = (ses_text){events[i], SES_NUL};
+    }
+    assert_ok(ses_memory_add_events(fixture->store, &notes, texts, COUNT, NULL, NULL, &error));
+    assert_ok(ses_memory_search(fixture->store, "app", "user", "tea", SES_NUL, &options, &hits, &error));
+    assert_int_equal(ses_hits_count(hits), COUNT);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(atoi(ses_hits_at(hits, (size_t)i)->id), COUNT - 1 - i);
+    ses_hits_close(hits);
+}
+
 TEST(each_user_has_a_memory)
 {
     ses_hits *hits = NULL;
