@@ -25,7 +25,7 @@ SESLITE_PRIVATE int ses__memories_is_said(const ses_allocator *allocator, struct
 SESLITE_PRIVATE int ses__memories_look(ses_store *store, const ses_key *key, const struct limits *limits,
                                        ses_session **session, ses_error *error);
 
-/* INVALID: it is none that a label can have. NULL is allowed. */
+/* INVALID: a label cannot have that value. NULL is allowed. */
 SESLITE_PRIVATE int ses__memories_check_project(const char *project, ses_error *error);
 
 /* Copies events of a session in the store, whatever is remembered of it. */
