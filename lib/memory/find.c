@@ -332,7 +332,7 @@ int ses_memory_search(ses_store *store, const char *app, const char *user, const
 
 /* ------------------------------------------------------------------------------------------------ listing */
 
-/* The latest events of a session, from its newest on, until there are as many as are given at most. */
+/* The latest events of a session that somebody said, until there are as many as are given at most. */
 static int list_session(struct recall *recall, const ses_session *session, ses_error *error)
 {
     const bool is_memory = ses_session_kind(session) == SES_KIND_MEMORY;
@@ -346,9 +346,10 @@ static int list_session(struct recall *recall, const ses_session *session, ses_e
     const ses_memory_options *asked = &recall->options;
     const ses_event *event = NULL;
     ses_cursor *cursor = NULL;
+    size_t said = 0;
     int code = ses__begun_cursor_open(recall->store, &key, &options, false, &cursor, error);
 
-    for (size_t looked = 0; cursor && code >= 0 && looked < recall->best.limit;) {
+    for (size_t looked = 0; cursor && code >= 0 && said < recall->best.limit && looked < LOOKED_AT;) {
         code = ses__begun_cursor_next(cursor, &event, error);
         if (code != SES_ROW)
             break;
@@ -362,7 +363,11 @@ static int list_session(struct recall *recall, const ses_session *session, ses_e
                           .time_us = event->time_us,
                           .body = {event->json, event->json_len}},
             .words = ses__hash32(HASH32_BASIS, event->json, event->json_len)};
-        code = rank(&recall->best, &own, error);
+        bool is_said = false;
+        code = ses__memories_is_said(recall->best.allocator, own.candidate.body, &is_said, error);
+        if (code == SES_OK && is_said)
+            code = rank(&recall->best, &own, error);
+        said += is_said;
         looked++;
     }
     (void)ses_cursor_close(cursor, NULL); /* its failure is known */

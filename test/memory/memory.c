@@ -393,6 +393,22 @@ SEARCH_TEST(most_words_come_first_and_then_the_latest)
     assert_string_equal(ids_of(hits), "ready again,nothing of that,");
 }
 
+/* An agent's turn may end in more calls than are listed. */
+TEST(calls_do_not_hide_what_was_said)
+{
+    const ses_memory_options one = {.size = sizeof one, .limit = 1};
+    ses_hits *hits = NULL;
+
+    must_create(fixture->store, &talk, NULL);
+    say(fixture->store, &talk, "green tea");
+    for (int i = 0; i < 3; i++)
+        must_append_by_key(fixture->store, &talk,
+                           "{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"tea\"}}]}}");
+    assert_ok(ses_memory_add_session(fixture->store, &talk, 0, NULL, &error));
+    assert_ok(ses_memory_list(fixture->store, "app", "user", &one, &hits, &error));
+    assert_string_equal(ids_of(hits), "green tea,");
+}
+
 TEST(any_text_is_a_query)
 {
     char *many = malloc(200 * 1000);
