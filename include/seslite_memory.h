@@ -106,7 +106,7 @@ SES_API int ses_memory_search(ses_store *store, const char *app, const char *use
 
 /*
  * Lists the latest of what is remembered of a user, by the timestamps of events. The time of the last hit as
- * `before_us` gives those before it.
+ * `before_us` gives those before it. Of each session its latest 10,000 remembered events are looked at.
  *
  * Codes: those of a read, INVALID.
  */
