@@ -1,8 +1,8 @@
 /*
  * A network of a given round trip between a program and its server, on one machine: a thread that hands on
  * what each side sends, later. It looks at the clock and does not sleep between reads, so that a long delay
- * costs no throughput. It counts the round trips: how often a client sent something after it had been given
- * something of an answer.
+ * costs no throughput. It counts the round trips: how often a client was given something of an answer after it
+ * had sent something. (Not the other way about: the end of a read is sent, and nobody waits for its answer.)
  *
  * Connections come in by a socket in a folder of the proxy's own, where clients use neither TLS nor GSSAPI.
  */
@@ -61,8 +61,8 @@ struct proxy_link {
     int server;
     struct proxy_way up; /* to the server */
     struct proxy_way down;
-    bool was_answered; /* since the client sent something */
     bool cut;
+    atomic_bool asked; /* the client sent something since it was given something, or since a reset */
     atomic_ulong turns;
 };
 
@@ -139,8 +139,8 @@ static inline bool proxy_read(const struct proxy *proxy, int from, struct proxy_
     return true;
 }
 
-/* Sends what is due. Sets `*any` if that was something. */
-static inline bool proxy_send(int to, struct proxy_way *way, int64_t now, bool *any)
+/* Sends what is due. */
+static inline bool proxy_send(int to, struct proxy_way *way, int64_t now)
 {
     way->blocked = false;
     while (way->first && way->first->due_ns <= now) {
@@ -152,7 +152,6 @@ static inline bool proxy_send(int to, struct proxy_way *way, int64_t now, bool *
             const ssize_t sent = send(to, piece->bytes + piece->sent, piece->len - piece->sent, MSG_NOSIGNAL);
             if (sent < 0 && errno != EAGAIN && errno != EINTR)
                 return false;
-            *any = *any || sent > 0;
             piece->sent += sent > 0 ? (size_t)sent : 0;
             way->blocked = piece->sent < piece->len;
             if (way->blocked)
@@ -199,11 +198,19 @@ static inline bool proxy_serve_client(struct proxy *proxy, struct proxy_link *li
     }
     if (any)
         proxy_count(&proxy->up_left, &link->up, &link->cut);
-    if (any && link->was_answered) {
-        atomic_fetch_add(&link->turns, 1);
-        link->was_answered = false;
-    }
+    if (any)
+        atomic_store(&link->asked, true);
     return true;
+}
+
+/* Before the client is given something, so that it finds it counted. */
+static inline void proxy_count_turn(struct proxy_link *link, int64_t now)
+{
+    const struct proxy_piece *piece = link->down.first;
+
+    if (piece && piece->due_ns <= now && piece->len > 0 && piece->sent == 0 &&
+        atomic_exchange(&link->asked, false))
+        atomic_fetch_add(&link->turns, 1);
 }
 
 /* `client` and `server`: what poll found there. */
@@ -220,8 +227,8 @@ static inline void proxy_serve(struct proxy *proxy, struct proxy_link *link, sho
     if (any)
         proxy_count(&proxy->down_left, &link->down, &link->cut);
     const int64_t now = proxy_now();
-    good = good && proxy_send(link->server, &link->up, now, &any) &&
-           proxy_send(link->client, &link->down, now, &link->was_answered);
+    proxy_count_turn(link, now);
+    good = good && proxy_send(link->server, &link->up, now) && proxy_send(link->client, &link->down, now);
     if (!good || (link->up.done && link->down.done) || (link->cut && !link->up.first && !link->down.first))
         proxy_close_link(link);
 }
@@ -256,7 +263,6 @@ static inline void proxy_accept(struct proxy *proxy)
     proxy->links[number].client = client;
     proxy->links[number].server = server;
     proxy->links[number].cut = false;
-    proxy->links[number].was_answered = true; /* the first bytes are a round trip, too */
     atomic_store(&proxy->count, number + 1);
 }
 
@@ -433,8 +439,10 @@ static inline unsigned long proxy_turns(struct proxy *proxy)
 
 static inline void proxy_reset(struct proxy *proxy)
 {
-    for (int i = 0; i < proxy_connections(proxy); i++)
+    for (int i = 0; i < proxy_connections(proxy); i++) {
+        atomic_store(&proxy->links[i].asked, false);
         atomic_store(&proxy->links[i].turns, 0);
+    }
 }
 
 #endif
