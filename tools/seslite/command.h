@@ -150,6 +150,7 @@ enum kind {
     X(TYPE, 0, "type", "MIME", KIND_TEXT, "the type, such as image/png; \"\": none")                         \
     X(METADATA, 0, "metadata", "JSON", KIND_TEXT, "a JSON object that is kept with the version")             \
     X(ANYWAY, 0, "anyway", NULL, KIND_NONE, "the session or user need not exist")                            \
+    X(PROJECT, 0, "project", "PROJECT", KIND_TEXT, "of this project, a part of a user's memory")             \
     X(EVENTS, 0, "events", "NUMBERS", KIND_TEXT, "the events with these numbers, such as 12,15-17")          \
     X(FIND_TEXT, 0, "text", "TEXT", KIND_TEXT, "wherever this text is")                                      \
     X(PATTERN, 0, "pattern", "REGEX", KIND_TEXT, "wherever this extended regular expression matches")        \

@@ -247,6 +247,45 @@ const struct command command_table[] = {
      .options = OPTIONS_OF(O(YES)),
      .example = " seslite -f agents.db -s s1 inbox remove request-1",
      .run = run_inbox_remove},
+    {.group = "Memory",
+     .name = "memory list",
+     .summary = "list what is remembered of a user",
+     .words =
+         "Lists what was said in sessions that are remembered, and notes, the latest first: 100 of them, or "
+         "as many as -n says. With --project also what belongs to that project.",
+     .options = OPTIONS_OF(O(LIMIT), O(SINCE), O(BEFORE), O(PROJECT)),
+     .example = " seslite -f agents.db --user alice memory list",
+     .run = run_memory_list},
+    {.group = "Memory",
+     .name = "memory search",
+     .summary = "find what is remembered of a user and fits a message",
+     .words =
+         "Finds what has at least one word of the query; what has most of them comes first. It prints 10, or "
+         "as many as -n says.",
+     .argument = {"QUERY", KIND_TEXT, true, 1},
+     .options = OPTIONS_OF(O(LIMIT), O(SINCE), O(BEFORE), O(PROJECT)),
+     .example = " seslite -f agents.db --user alice memory search \"Are there nuts in it?\"",
+     .run = run_memory_search},
+    {.group = "Memory",
+     .name = "memory add",
+     .summary = "remember a session, or a text",
+     .words =
+         "Without a text it remembers the session that --session names, up to its newest event or to --up-to. "
+         "A text becomes a note; with --session it comes from that session.",
+     .argument = {"TEXT", KIND_TEXT, false, 1},
+     .options = OPTIONS_OF(O(UP_TO), O(PROJECT)),
+     .example = " seslite -f agents.db -s s1 memory add\n"
+                " seslite -f agents.db --user alice memory add \"Alice is allergic to nuts.\"",
+     .run = run_memory_add},
+    {.group = "Memory",
+     .name = "memory forget",
+     .summary = "forget what is remembered of a session or a user",
+     .words =
+         "Conversations stay as they are, but are not remembered any more; copies of events, and notes, are "
+         "deleted. With --project only what belongs to that project, and with --events only these events.",
+     .options = OPTIONS_OF(O(EVENTS), O(PROJECT), O(SECURE), O(YES)),
+     .example = " seslite -f agents.db -s s1 memory forget",
+     .run = run_memory_forget},
     {.group = "History",
      .name = "fork",
      .summary = "make a new session that begins with this one's events up to a point",

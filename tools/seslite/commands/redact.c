@@ -7,10 +7,9 @@
 #include "output/progress.h"
 #include "seslite_erase.h"
 #include "store/choose.h"
+#include "store/numbers.h"
 #include "store/walk.h"
 #include "text/find.h"
-
-enum { NUMBERS_MAX = 10000 };
 
 /* Redacts events by their numbers, or the pieces that the finder finds. */
 struct redacting {
@@ -23,53 +22,6 @@ struct redacting {
     int64_t forks_left;
     bool log_kept;
 };
-
-/* ------------------------------------------------------------------------------------------------ numbers */
-
-static bool read_number(const char **at, int64_t *number)
-{
-    char *end = NULL;
-
-    if (**at < '0' || **at > '9')
-        return false;
-    *number = strtoll(*at, &end, 10);
-    *at = end;
-    return *number < INT64_MAX;
-}
-
-/* One number, or a range such as 15-17. */
-static bool read_range(struct redacting *own, const char **at)
-{
-    int64_t first;
-    int64_t last;
-
-    if (!read_number(at, &first))
-        return false;
-    last = first;
-    if (**at == '-') {
-        ++*at;
-        if (!read_number(at, &last))
-            return false;
-    }
-    for (int64_t seq = first; seq <= last && own->count < NUMBERS_MAX; seq++)
-        own->numbers[own->count++] = seq;
-    return first <= last && last - first < NUMBERS_MAX;
-}
-
-static int read_numbers(struct redacting *own)
-{
-    const char *at = own->run->values[OPTION_EVENTS];
-    bool sound = true;
-
-    own->numbers = allocate(NUMBERS_MAX * sizeof *own->numbers);
-    do {
-        at += own->count > 0; /* the comma */
-        sound = read_range(own, &at) && own->count < NUMBERS_MAX;
-    } while (sound && *at == ',');
-    if (sound && *at == '\0')
-        return EXIT_OK;
-    return say_usage(own->run, "--events is a list of fewer than %d numbers, such as 12,15-17", NUMBERS_MAX);
-}
 
 /* -------------------------------------------------------------------------------------------- the options */
 
@@ -122,7 +74,7 @@ static int take_options(struct redacting *own)
                          "and no session");
     if (given(run, OPTION_REDACT_NAMES) && (given(run, OPTION_EVENTS) || !given(run, OPTION_REDACT_STATE)))
         return say_usage(run, "--names needs --state, and --text or --pattern");
-    return given(run, OPTION_EVENTS) ? read_numbers(own) : take_finder(own);
+    return given(run, OPTION_EVENTS) ? numbers_given(run, &own->numbers, &own->count) : take_finder(own);
 }
 
 /* ---------------------------------------------------------------------------------------------- redacting */
