@@ -148,7 +148,7 @@ awk 'BEGIN {
 }' >"$folder/0001_one.sql"
 printf '%s\n' '-- a comment' '' 'SELECT "\x";' >"$folder/0002_two.sql"
 printf '%s\n' '-- a comment' '' '-- table one' 'CREATE TABLE one (' '    x -- (first)' ');' '' '-- index two' \
-    'CREATE INDEX two ON one (x);' >"$folder/schema.sql"
+    'CREATE INDEX two ON one (x);' '' '-- the views, the rows' 'CREATE VIEW v AS SELECT 1;' >"$folder/schema.sql"
 ${AWK:-awk} -f tools/embed_scripts.awk "$folder"/schema.sql "$folder"/0001_one.sql "$folder"/0002_two.sql >"$folder/scripts.c"
 sed -n '/packed_scripts\[\]/,/^};/ s/^    //p' "$folder/scripts.c" | tr -d ' \n' | tr ',' '\n' | awk '
     function put(character) {
@@ -160,7 +160,7 @@ sed -n '/packed_scripts\[\]/,/^};/ s/^    //p' "$folder/scripts.c" | tr -d ' \n'
     $1 > 127 {left = 2; run = $1 - 124; next}
     {put($1 == 0 ? "|" : sprintf("%c", $1 + 0))}' >"$folder/unpacked"
 {
-    printf 'table|one|CREATE TABLE one (\n    x -- (first)\n)|index|two|CREATE INDEX two ON one (x)|'
+    printf 'table|one|CREATE TABLE one (\n    x -- (first)\n)|index|two|CREATE INDEX two ON one (x)|CREATE VIEW v AS SELECT 1;\n|'
     cat "$folder/0001_one.sql"
     printf '|SELECT "\\x";\n|'
 } | cmp - "$folder/unpacked"

@@ -5,8 +5,8 @@
 # schema.sql is made by tools/schema.sh. A script's version is the number its file name begins with. Every
 # program has all of this in it, so it is packed: a byte below 128 is a character; a byte b from 128 on stands
 # for the b - 124 characters that begin d characters earlier, where d is in the two bytes after it.
-# ses__schema_unpack undoes this. The texts are the type, name and SQL of each object of the schema, then the
-# scripts. Each ends with a NUL.
+# ses__schema_unpack undoes this. The texts are the type, name and SQL of each object of the schema, then its
+# end, and then the scripts. Each ends with a NUL.
 
 BEGIN {
     for (i = 2; i < 128; i++)
@@ -72,9 +72,7 @@ function close_object() {
 
 function close_file() {
     if (!version) {
-        close_object()
-        pack(schema)
-        schema_bytes = len
+        pack(text NUL)
     } else {
         pack(text NUL)
         scripts = scripts "    {" version ", \"" file "\"},\n"
@@ -95,6 +93,13 @@ FNR == 1 {
         close_object()
     text = $2 NUL $3 NUL
     next
+}
+
+!version && /^-- the views/ {
+    close_object()
+    pack(schema)
+    schema_bytes = len
+    text = ""
 }
 
 /^--/ || /^$/ { next } # comments between statements are for people

@@ -1,5 +1,5 @@
--- The schema that all scripts make of an empty file, without the views. `make schema` writes it. ses_open
--- compares a file with it: see lib/storage/sqlite/connection/schema_check.c.
+-- What all scripts make of an empty file. `make schema` writes it. ses_open makes new stores of it, and compares
+-- a file with all but its end: see lib/storage/sqlite/connection/schema_check.c.
 
 -- table apps
 CREATE TABLE apps (
@@ -421,3 +421,195 @@ BEGIN
     UPDATE version_floor SET floor = OLD.version + 1
     WHERE floor <= OLD.version AND OLD.version < 9007199254740992;
 END;
+
+-- the views, the rows of a new store, and its numbers
+CREATE VIEW merged_state AS
+SELECT a.name AS app, u.name AS user, s.name AS session, 'app:' || st.key AS key, st.value
+FROM apps AS a
+CROSS JOIN users AS u ON u.app_id = a.id
+CROSS JOIN sessions AS s ON s.user_id = u.id
+CROSS JOIN app_state AS st ON st.app_id = a.id
+UNION ALL
+SELECT a.name, u.name, s.name, 'user:' || st.key, st.value
+FROM apps AS a
+CROSS JOIN users AS u ON u.app_id = a.id
+CROSS JOIN sessions AS s ON s.user_id = u.id
+CROSS JOIN user_state AS st ON st.user_id = u.id
+UNION ALL
+SELECT a.name, u.name, s.name, st.key, st.value
+FROM apps AS a
+CROSS JOIN users AS u ON u.app_id = a.id
+CROSS JOIN sessions AS s ON s.user_id = u.id
+CROSS JOIN session_state AS st ON st.session_id = s.id
+ORDER BY app, user, session, key;
+CREATE VIEW event_log AS
+SELECT a.name AS app, u.name AS user, s.name AS session, e.position & 4294967295 AS seq,
+       (SELECT coalesce(nullif(m.target_seq, 0), m.seq) FROM event_marks AS m
+        WHERE m.session_id = s.id AND m.seq = e.position & 4294967295 AND m.kind = 1) AS takes_back_from,
+       strftime('%Y-%m-%dT%H:%M:%S', e.time_us / 1000000 - (e.time_us % 1000000 < 0), 'unixepoch')
+           || printf('.%06dZ', (e.time_us % 1000000 + 1000000) % 1000000) AS time,
+       CASE
+           WHEN typeof(e.id_at) = 'text' THEN e.id_at
+           WHEN typeof(e.body) = 'text' THEN
+               CAST(substr(CAST(e.body AS BLOB), e.id_at + 1,
+                           instr(substr(CAST(e.body AS BLOB), e.id_at + 1), x'22') - 1) AS TEXT)
+       END AS id,
+       CASE
+           WHEN typeof(e.invocation_at) = 'text' THEN e.invocation_at
+           WHEN typeof(e.body) = 'text' THEN
+               CAST(substr(CAST(e.body AS BLOB), e.invocation_at + 1,
+                           instr(substr(CAST(e.body AS BLOB), e.invocation_at + 1), x'22') - 1) AS TEXT)
+       END AS invocation_id,
+       e.author, e.branch, e.time_us, iif(typeof(e.body) = 'text', e.body, NULL) AS body
+FROM apps AS a
+CROSS JOIN users AS u ON u.app_id = a.id
+CROSS JOIN sessions AS s ON s.user_id = u.id
+CROSS JOIN events AS e ON e.position BETWEEN s.id << 32 AND s.id << 32 | 4294967295
+ORDER BY a.id, u.id, s.id, e.position;
+CREATE VIEW transcript AS
+SELECT log.app, log.user, log.session, log.seq, log.time, log.author,
+       (SELECT group_concat(json_extract(p.value, '$.text'), '')
+        FROM json_each(log.shown, '$.content.parts') AS p
+        WHERE p.type = 'object' AND json_type(p.value, '$.text') = 'text') AS text,
+       (SELECT group_concat(json_extract(c.call, '$.name') || '('
+                            || coalesce(json_extract(c.call, '$.args'), '') || ')', '; ')
+        FROM (SELECT coalesce(json_extract(p.value, '$.functionCall'),
+                              json_extract(p.value, '$.function_call')) AS call
+              FROM json_each(log.body, '$.content.parts') AS p
+              WHERE p.type = 'object') AS c
+        WHERE json_valid(c.call)) AS calls,
+       (SELECT group_concat(json_extract(r.answer, '$.name') || ': '
+                            || coalesce(json_extract(r.answer, '$.response'), ''), '; ')
+        FROM (SELECT coalesce(json_extract(p.value, '$.functionResponse'),
+                              json_extract(p.value, '$.function_response')) AS answer
+              FROM json_each(log.body, '$.content.parts') AS p
+              WHERE p.type = 'object') AS r
+        WHERE json_valid(r.answer)) AS responses,
+       nullif(coalesce(json_extract(log.body, '$.actions.stateDelta'),
+                       json_extract(log.body, '$.actions.state_delta')), '{}') AS changes,
+       (SELECT group_concat(coalesce(json_extract(p.value, '$.executableCode.code'),
+                                     json_extract(p.value, '$.executable_code.code'),
+                                     json_extract(p.value, '$.codeExecutionResult.output'),
+                                     json_extract(p.value, '$.code_execution_result.output')), char(10))
+        FROM json_each(log.shown, '$.content.parts') AS p
+        WHERE p.type = 'object') AS code,
+       (SELECT group_concat(coalesce(f.type || ' ' || f.address, f.type, f.address, f.inline), '; ')
+        FROM (SELECT coalesce(json_extract(p.value, '$.inlineData.mimeType'),
+                              json_extract(p.value, '$.inline_data.mime_type'),
+                              json_extract(p.value, '$.fileData.mimeType'),
+                              json_extract(p.value, '$.file_data.mime_type')) AS type,
+                     coalesce(json_extract(p.value, '$.fileData.fileUri'),
+                              json_extract(p.value, '$.file_data.file_uri')) AS address,
+                     iif(coalesce(json_type(p.value, '$.inlineData'), json_type(p.value, '$.inline_data')) = 'object',
+                         'data', NULL) AS inline
+              FROM json_each(log.shown, '$.content.parts') AS p
+              WHERE p.type = 'object') AS f) AS files,
+       coalesce(json_extract(log.shown, '$.actions.transferToAgent'),
+                json_extract(log.shown, '$.actions.transfer_to_agent')) AS transfer,
+       (SELECT coalesce(failure.code || ': ' || failure.message, failure.code, failure.message)
+        FROM (SELECT coalesce(json_extract(log.shown, '$.errorCode'), json_extract(log.shown, '$.error_code')) AS code,
+                     coalesce(json_extract(log.shown, '$.errorMessage'),
+                              json_extract(log.shown, '$.error_message')) AS message) AS failure) AS error
+FROM (SELECT *,
+             iif(instr(body, '\u0000') = 0, body,
+                 replace(replace(replace(body, '\\', char(1)), '\u0000', char(9216)), char(1), '\\')) AS shown
+      FROM event_log) AS log;
+CREATE VIEW tool_calls AS
+WITH parts AS (
+    SELECT log.app, log.user, log.session, log.seq, log.time, log.time_us, log.author, p.key AS part,
+           CASE
+               WHEN p.type <> 'object' THEN NULL
+               WHEN json_type(p.value, '$.functionCall') = 'object' THEN 1
+               WHEN json_type(p.value, '$.function_call') = 'object' THEN 1
+               ELSE 0
+           END AS is_call,
+           CASE
+               WHEN p.type <> 'object' THEN NULL
+               WHEN json_type(p.value, '$.functionCall') = 'object' THEN json_extract(p.value, '$.functionCall')
+               WHEN json_type(p.value, '$.function_call') = 'object' THEN json_extract(p.value, '$.function_call')
+               WHEN json_type(p.value, '$.functionResponse') = 'object'
+                   THEN json_extract(p.value, '$.functionResponse')
+               WHEN json_type(p.value, '$.function_response') = 'object'
+                   THEN json_extract(p.value, '$.function_response')
+           END AS tool
+    FROM event_log AS log, json_each(log.body, '$.content.parts') AS p
+), tools AS (
+    SELECT app, user, session, seq, time, time_us, author, part, is_call, tool,
+           nullif(json_extract(tool, '$.id'), '') AS id, json_extract(tool, '$.name') AS name
+    FROM parts
+    WHERE tool IS NOT NULL
+), turns AS (
+    SELECT *,
+           sum(id IS NULL OR is_call) OVER (PARTITION BY app, user, session, id, iif(id IS NULL, name || is_call, '')
+                                            ORDER BY seq, is_call, part ROWS UNBOUNDED PRECEDING) AS turn
+    FROM tools
+), answered AS (
+    SELECT *,
+           last_value(iif(is_call, NULL, json_extract(tool, '$.response'))) OVER following AS answer,
+           last_value(iif(is_call, NULL, time_us)) OVER following AS answered_us
+    FROM turns
+    WINDOW following AS (PARTITION BY app, user, session, id, iif(id IS NULL, name, ''), turn
+                         ORDER BY is_call DESC, seq, part
+                         ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)
+)
+SELECT app, user, session, seq, time, author, id, name, json_extract(tool, '$.args') AS arguments, answer,
+       (answered_us - time_us) / 1000000.0 AS duration
+FROM answered
+WHERE is_call
+ORDER BY app, user, session, seq, part;
+CREATE VIEW artifact_overview AS
+SELECT p.name AS app, u.name AS user, f.session, f.name, max(f.version) AS version,
+       strftime('%Y-%m-%dT%H:%M:%SZ', f.created_us / 1000000, 'unixepoch') AS created,
+       f.mime_type, c.size, f.metadata
+FROM apps AS p
+CROSS JOIN users AS u ON u.app_id = p.id
+CROSS JOIN artifacts AS f ON f.user_id = u.id
+LEFT JOIN artifact_contents AS c ON c.id = f.content_id
+GROUP BY p.name, u.name, f.session, f.name;
+CREATE VIEW session_overview AS
+SELECT a.name AS app, u.name AS user, s.name AS session, d.title,
+       (SELECT group_concat(l.name || '=' || l.value, ', ') FROM session_labels AS l WHERE l.session_id = s.id)
+           AS labels,
+       strftime('%Y-%m-%dT%H:%M:%SZ', s.created_us / 1000000, 'unixepoch') AS created,
+       strftime('%Y-%m-%dT%H:%M:%SZ', s.updated_us / 1000000, 'unixepoch') AS updated,
+       strftime('%Y-%m-%dT%H:%M:%SZ', s.expires_us / 1000000, 'unixepoch') AS expires,
+       d.parent_user || '/' || d.parent_session || '@' || d.parent_seq AS parent,
+       s.version,
+       s.event_count AS events,
+       s.base_seq AS pruned,
+       (SELECT count(*) FROM session_state AS st WHERE st.session_id = s.id) AS session_keys,
+       (SELECT count(*) FROM user_state AS st WHERE st.user_id = s.user_id) AS user_keys,
+       (SELECT count(*) FROM app_state AS st WHERE st.app_id = s.app_id) AS app_keys
+FROM apps AS a
+CROSS JOIN users AS u ON u.app_id = a.id
+CROSS JOIN sessions AS s ON s.user_id = u.id
+LEFT JOIN session_details AS d ON d.session_id = s.id
+ORDER BY s.updated_us DESC, s.id DESC;
+CREATE VIEW usage AS
+SELECT a.name AS app, u.name AS user, s.name AS session,
+       coalesce(json_extract(e.body, '$.modelVersion'), json_extract(e.body, '$.model_version'), '') AS model,
+       date(e.time_us / 1000000 - (e.time_us % 1000000 < 0), 'unixepoch') AS day,
+       count(DISTINCT e.position) AS calls,
+       CAST(sum(iif(c.key IN ('promptTokenCount', 'prompt_token_count'), c.value + 0.0, NULL)) AS INTEGER) AS prompt,
+       CAST(sum(iif(c.key IN ('cachedContentTokenCount', 'cached_content_token_count'), c.value + 0.0, NULL)) AS INTEGER)
+           AS cached,
+       CAST(sum(iif(c.key IN ('candidatesTokenCount', 'candidates_token_count'), c.value + 0.0, NULL)) AS INTEGER)
+           AS candidates,
+       CAST(sum(iif(c.key IN ('thoughtsTokenCount', 'thoughts_token_count'), c.value + 0.0, NULL)) AS INTEGER) AS thoughts,
+       CAST(sum(iif(c.key IN ('toolUsePromptTokenCount', 'tool_use_prompt_token_count'), c.value + 0.0, NULL)) AS INTEGER)
+           AS tool_use,
+       CAST(sum(iif(c.key IN ('totalTokenCount', 'total_token_count'), c.value + 0.0, NULL)) AS INTEGER) AS total
+FROM apps AS a
+CROSS JOIN users AS u ON u.app_id = a.id
+CROSS JOIN sessions AS s ON s.user_id = u.id
+CROSS JOIN events AS e ON e.position BETWEEN s.id << 32 AND s.id << 32 | 4294967295
+LEFT JOIN json_each(e.body, iif(json_type(e.body, '$.usageMetadata') = 'object', '$.usageMetadata', '$.usage_metadata')) AS c
+       ON c.type IN ('integer', 'real') AND c.value BETWEEN 0 AND 9007199254740991
+      AND c.value = CAST(c.value AS INTEGER)
+WHERE iif(typeof(e.body) = 'text',
+          json_type(e.body, '$.usageMetadata') = 'object' OR json_type(e.body, '$.usage_metadata') = 'object', 0)
+GROUP BY a.name, u.name, s.name, model, day;
+INSERT INTO version_floor VALUES(1,0);
+INSERT INTO features VALUES('families',3);
+PRAGMA application_id = 1397052236;
+PRAGMA user_version = 3;

@@ -96,6 +96,27 @@ FOLDER_TEST(script_makes_a_store)
                   "3\nok\n");
 }
 
+FOLDER_TEST(the_library_makes_what_the_scripts_make)
+{
+    static const char all[] =
+        "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%' ORDER BY 1, 2;"
+        "PRAGMA user_version; PRAGMA auto_vacuum; PRAGMA application_id; PRAGMA encoding; PRAGMA freelist_count;"
+        "SELECT * FROM features; SELECT * FROM version_floor; SELECT * FROM sqlite_sequence;";
+    char *text = NULL;
+    int status = 0;
+
+    ses_close(must_open(folder->path, NULL));
+    char *of_library = query(folder, all, &status);
+    remove(folder->path);
+    assert_int_equal(run_script(folder, "0002_initial.sql", &text), 0);
+    free(text);
+    assert_int_equal(run_script(folder, "0003_families.sql", &text), 0);
+    free(text);
+    assert_prints(folder, all, of_library);
+    assert_non_null(strstr(of_library, "CREATE VIEW"));
+    free(of_library);
+}
+
 static void assert_script_changes_nothing(const struct folder *folder)
 {
     size_t before_len = 0;

@@ -15,7 +15,7 @@ struct schema_scripts {
     const struct schema_script *items; /* in ascending order */
     size_t count;
     const unsigned char *packed;
-    size_t bytes;        /* of all texts: those of the schema, then those of the scripts */
+    size_t bytes;        /* of all texts: those of the schema, its end, and those of the scripts */
     size_t schema_bytes; /* of the texts of the schema: for each object its type, name and SQL */
     size_t object_count;
 };
