@@ -1120,7 +1120,8 @@ typedef struct ses_filter {
     const char *without_label;        /* it has no label with this name */
     int archived;                     /* SES_ARCHIVED_*; MISUSE for other numbers */
     unsigned kinds;                   /* it is of one of these SES_KIND_*; MISUSE for other bits */
-    int remembered; /* 1: some of it is remembered (see seslite_memory.h), or it is memory */
+    int remembered;          /* 1: some of it is remembered (see seslite_memory.h), or it is memory */
+    const ses_key *child_of; /* it is a child of the session of the app with these names, deleted or not */
 } ses_filter;
 
 typedef struct ses_list_options {
@@ -1294,9 +1295,14 @@ typedef struct ses_erased {
     int64_t names_left;
 } ses_erased;
 
+/* Flags of ses_delete_options. */
+typedef enum ses_delete_flags {
+    SES_DELETE_CHILDREN = 0x1 /* only ses_delete: also its children, and theirs; all count in `*deleted` */
+} ses_delete_flags;
+
 typedef struct ses_delete_options {
     size_t size;
-    unsigned flags;     /* SES_SECURE */
+    unsigned flags;     /* SES_SECURE, SES_DELETE_* */
     int64_t limit;      /* ses_delete_app: sessions per call; 0: 100 */
     int64_t timeout_ms; /* as in ses_call_options */
     ses_cancel *cancel; /* as in ses_call_options */
@@ -1305,8 +1311,8 @@ typedef struct ses_delete_options {
 
 /*
  * Deletes a session with its events and its session state. `app:` and `user:` state stay. A session that does
- * not exist is not an error: `*deleted` (may be NULL) is the number of sessions deleted, 1 or 0. Returns 0
- * or, with SES_SECURE, SES_MORE.
+ * not exist is not an error: `*deleted` (may be NULL) is the number of sessions deleted: 1 or 0, or more with
+ * SES_DELETE_CHILDREN. Returns 0 or, with SES_SECURE, SES_MORE.
  *
  * Codes: those of a write, INVALID.
  */

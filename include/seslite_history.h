@@ -251,6 +251,46 @@ SES_API int ses_fork(ses_session *session, const ses_point *point, const ses_key
 SES_API int ses_fork_by_key(ses_store *store, const ses_key *key, const ses_point *point, const ses_key *to,
                             const ses_fork_options *options, ses_session **fork, ses_error *error);
 
+/* How another session is related to one. */
+typedef enum ses_relation {
+    SES_RELATION_PARENT = 1,  /* the session was forked from it, after the event `seq` */
+    SES_RELATION_FORK = 2,    /* it was forked from the session, after the event `seq` */
+    SES_RELATION_SIBLING = 3, /* both were forked from another, which may be deleted, after the event `seq` */
+    SES_RELATION_CHILD_OF = 4, /* the session is a child of it */
+    SES_RELATION_CHILD = 5     /* it is a child of the session */
+} ses_relation;
+
+/* A session that is related to another of its app, lent by a family: never make or copy this struct. */
+typedef struct ses_relative {
+    int relation;        /* SES_RELATION_* */
+    const char *user;    /* its user ... */
+    const char *session; /* ... and its id */
+    int64_t seq;         /* 0 for children */
+    int64_t created_us;  /* microseconds */
+} ses_relative;
+
+/* The relatives of a session. */
+typedef struct ses_family ses_family;
+
+/*
+ * Reads the sessions that are related to one, in the order of creation. A fork that has no event of its
+ * parent's own counts as forked from what that was forked from. So the versions of what follows an event,
+ * such as the answers to a message, are the session itself, and its forks and siblings with the number of
+ * that event. Deleted sessions are not among them. Close the result with ses_family_close.
+ *
+ * The cost grows with the number of sessions that were forked from each other or are children of each other.
+ *
+ * Codes: those of a read, INVALID, NOTFOUND.
+ */
+SES_API int ses_family_open(ses_store *store, const ses_key *key, const ses_call_options *options,
+                            ses_family **family, ses_error *error);
+/* Returns the number of relatives. */
+SES_API size_t ses_family_count(const ses_family *family);
+/* Returns a relative, which is borrowed until the close. An index past the end returns NULL. */
+SES_API const ses_relative *ses_family_at(const ses_family *family, size_t index);
+/* Frees the relatives. NULL is allowed. */
+SES_API void ses_family_close(ses_family *family);
+
 /* ---------------------------------------------------------------------------------- keeping a store small */
 
 /* Select the events to prune: the longest first part of the log whose events meet all flags that are set. At

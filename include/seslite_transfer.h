@@ -68,8 +68,9 @@ typedef struct ses_loaded {
      */
     int (*next)(void *context, ses_loaded_event *event, ses_error *error);
     void *next_context;
-    /* A random number that the session has in common with those that it was forked from, and with their
-     * forks; it links them for SES_REDACT_FORKS. 0: none. INVALID: it is negative. */
+    /* A random number that the session has in common with those that it was forked from or is a child of, and
+     * with their forks and children; it links them for SES_REDACT_FORKS and families. 0: that of `parent`, or
+     * of `child_of`, if that is there and not younger; otherwise none. INVALID: it is negative. */
     int64_t origin;
     const int64_t *archived_us; /* after 1970; NULL: it is not archived */
     const ses_key *child_of;    /* of a child, otherwise NULL; its app is NULL or the session's */

@@ -225,7 +225,8 @@ SELECT coalesce(sum((SELECT greatest(
 FROM users AS u WHERE u.app_id = $1;
 
 -- The numbers of at most $2 sessions that an index finds: those with a label $3 of a value from $4 to $5,
--- those with a name from $3 to before $4, or those that were active in the 30 seconds from $3 to $4.
+-- those with a name from $3 to before $4, those of the app $1 that are children of the session $4 of
+-- the user $3, or those that were active in the 30 seconds from $3 to $4.
 
 -- name: ids_labelled
 -- only: sqlite mysql
@@ -256,11 +257,11 @@ LIMIT $2;
 SELECT (SELECT count(*) FROM sessions AS c INDEXED BY sessions_by_activity
         WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
           AND ((c.active_30s > $11 AND c.active_30s < $12) OR (c.updated_us >= $3 AND c.updated_us < $4))
-          AND PASSES(c, $15, $16, $17, $18))
+          AND PASSES(c, $15, $16, $17, $18, $19, $20))
      + (SELECT count(*) FROM sessions AS c INDEXED BY sessions_by_activity
-        WHERE c.app_id = $1 AND c.active_30s BETWEEN $19 AND $20
-          AND ((c.active_30s > $19 AND c.active_30s < $20) OR (c.updated_us >= $3 AND c.updated_us < $4))
-          AND PASSES(c, $15, $16, $17, $18));
+        WHERE c.app_id = $1 AND c.active_30s BETWEEN $21 AND $22
+          AND ((c.active_30s > $21 AND c.active_30s < $22) OR (c.updated_us >= $3 AND c.updated_us < $4))
+          AND PASSES(c, $15, $16, $17, $18, $19, $20));
 
 -- name: app_state_remove
 DELETE FROM app_state WHERE shard = SHARD(THE_APP($1)) AND app_id = THE_APP($1) AND key = $2;

@@ -34,6 +34,7 @@ enum scene {
     SCENE_FINDING,
     SCENE_NAMES,
     SCENE_MEMORY,
+    SCENE_FAMILY,
     SCENES
 };
 

@@ -1058,7 +1058,8 @@ static void faults_run(struct faults *faults)
                                                                        faults_play_index,
                                                                        faults_play_finding,
                                                                        faults_play_names,
-                                                                       faults_play_memory};
+                                                                       faults_play_memory,
+                                                                       faults_play_family};
     const ses_open_options options = {
         .size = sizeof options,
         .allocator = faults->allocator,

@@ -158,6 +158,39 @@ static void faults_play_memory(struct faults *faults, ses_store *store)
     faults_recall(faults, store, 0);
 }
 
+/* A session has a child, which has one, too, and a fork. It is deleted with its children. */
+static void faults_play_family(struct faults *faults, ses_store *store)
+{
+    const ses_key talk = {"app", "family", "talk"};
+    const ses_key child = {"app", "family", "child"};
+    const ses_key fork = {"app", "family", "fork"};
+    const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
+    const ses_create_options of_talk = {.size = sizeof of_talk, .child_of = &talk};
+    const ses_create_options of_child = {.size = sizeof of_child, .child_of = &child};
+    const ses_filter children = {.size = sizeof children, .child_of = &talk};
+    const ses_list_options listed = {.size = sizeof listed, .filter = &children};
+    const ses_delete_options along = {.size = sizeof along, .flags = SES_DELETE_CHILDREN};
+    ses_family *family = NULL;
+    ses_page *page = NULL;
+    int64_t deleted = 0;
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &talk, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_append_by_key(store, &talk, "{\"author\":\"a\"}", SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_create(store, &child, NULL, 0, &of_talk, NULL, &error));
+    STEP(SES_OK, ses_create(store, &(ses_key){"app", "family", "its"}, NULL, 0, &of_child, NULL, &error));
+    STEP(SES_OK, ses_fork_by_key(store, &talk, &first, &fork, NULL, NULL, &error));
+    STEP(SES_OK, ses_family_open(store, &talk, NULL, &family, &error));
+    STEP(SES_OK, ses_list(store, "app", NULL, &listed, &page, &error));
+    if (!family || !page || ses_family_count(family) != 2 || ses_page_count(page) != 1)
+        faults_complain(faults, "a family lacks some", 0, &error);
+    ses_family_close(family);
+    ses_page_close(page);
+    STEP(SES_OK, ses_delete(store, &talk, &along, &deleted, &error));
+    if (deleted != 3)
+        faults_complain(faults, "a deletion has not taken children along", 0, &error);
+}
+
 /* Pages of what is found. One that fails is asked for again, and lacks nothing then. */
 static void faults_find_all(struct faults *faults, ses_store *store, const char *text, size_t expected)
 {

@@ -95,7 +95,7 @@ static int delete_artifact(const struct target *target, const char *name, const 
 
     if (code != SES_OK)
         return code;
-    code = ses__delete_options_take(call.at.store, given, &options, &removal.erasure, error);
+    code = ses__delete_options_take(call.at.store, given, 0, &options, &removal.erasure, error);
     if (code == SES_OK)
         code = ses__run_delete(call.at.store->storage, &removal.erasure, run_removal, &removal, error);
     if (code == SES_OK && deleted)

@@ -283,7 +283,7 @@ static int search_in(struct recall *recall, const char *project, ses_error *erro
     int code = ranking_init(&own, recall->best.allocator, recall->best.limit, error);
 
     if (code == SES_OK)
-        code = ses__filter_take(&filter, recall->whose.user, &search.filter, error);
+        code = ses__filter_take(&filter, recall->whose.app, recall->whose.user, &search.filter, error);
     if (code == SES_OK)
         code = ses__search_run(&search, (struct span){words->data, words->len}, error);
     for (size_t i = 0; i < own.count && code == SES_OK; i++)

@@ -115,7 +115,7 @@ static int forget_begun(ses_store *store, const ses_key *key, const char *projec
     if (code == SES_OK)
         code = ses__memories_check_project(project, error);
     if (code == SES_OK)
-        code = ses__delete_options_take(store, given, &options, &erasure, error);
+        code = ses__delete_options_take(store, given, 0, &options, &erasure, error);
     if (code != SES_OK)
         return code;
     own.limits = LIMITS_OF(store, options);

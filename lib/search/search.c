@@ -102,7 +102,7 @@ static int take_search_options(ses_search_options *own, const ses_search_options
     if (code == SES_OK && own->filter && scope->session)
         code =
             ses__error_set(error, SES_MISUSE, "search options: a filter, but the scope is a single session");
-    return code == SES_OK ? ses__filter_take(own->filter, scope->user, filter, error) : code;
+    return code == SES_OK ? ses__filter_take(own->filter, scope->app, scope->user, filter, error) : code;
 }
 
 int ses__search_run(struct search *search, struct span words, ses_error *error)

@@ -92,10 +92,10 @@ int ses__check_event_size(const ses_store *store, size_t len, size_t limit, ses_
     return len <= limit ? SES_OK : ses__error_set(error, SES_LIMIT, TOO_LONG_EVENT, store->max_event_bytes);
 }
 
-int ses__delete_options_take(ses_store *store, const ses_delete_options *given, ses_delete_options *own,
-                             struct erasure *erasure, ses_error *error)
+int ses__delete_options_take(ses_store *store, const ses_delete_options *given, unsigned known,
+                             ses_delete_options *own, struct erasure *erasure, ses_error *error)
 {
-    const int code = ses__take_flagged(own, sizeof *own, given, SES_SECURE, "delete options", error);
+    const int code = ses__take_flagged(own, sizeof *own, given, SES_SECURE | known, "delete options", error);
 
     erasure->secure = (own->flags & SES_SECURE) != 0;
     erasure->limits = LIMITS_OF(store, *own);

@@ -74,7 +74,7 @@ SESLITE_PRIVATE int ses__take_call_options(ses_store *store, const ses_call_opti
 /* Checks the options of a call that deletes, and fills the erasure from them. `own->erased` is the
  * receipt. */
 SESLITE_PRIVATE int ses__delete_options_take(ses_store *store, const ses_delete_options *given,
-                                             ses_delete_options *own, struct erasure *erasure,
+                                             unsigned known, ses_delete_options *own, struct erasure *erasure,
                                              ses_error *error);
 /* Checks the caller's struct for a receipt, which may be NULL, before the call does anything. */
 SESLITE_PRIVATE int ses__receipt_begin(ses_erased *erased, struct erasure *erasure, ses_error *error);

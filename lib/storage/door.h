@@ -260,6 +260,7 @@ struct list_filter {
     int64_t changed_before_us; /* INT64_MAX: any */
     const char *without_label; /* NULL: any labels */
     int64_t without_shelves;   /* see rows.h; 0: any */
+    ses_key child_of;          /* without a session: any */
 };
 
 struct list_op {

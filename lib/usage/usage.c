@@ -486,7 +486,7 @@ static int usage_begun(ses_store *store, const ses_key *scope, const ses_usage_o
     if (code == SES_OK && options.limit == 0)
         options.limit = USAGE_ROWS;
     if (code == SES_OK)
-        code = ses__filter_take(options.filter, own.scope.user, &own.filter, error);
+        code = ses__filter_take(options.filter, own.scope.app, own.scope.user, &own.filter, error);
     if (code != SES_OK)
         return code;
     if (options.since_us && *options.since_us > own.filter.since_us) /* no event is later than its session */

@@ -59,13 +59,17 @@ UPDATE IGNORE seslite_features SET name = 'usage2' WHERE name = 'usage';
     ADD COLUMN IF NOT EXISTS archived_us BIGINT,
     ADD COLUMN IF NOT EXISTS child_user VARBINARY(512),
     ADD COLUMN IF NOT EXISTS child_session VARBINARY(512),
-    ADD COLUMN IF NOT EXISTS remembered_seq BIGINT */
+    ADD COLUMN IF NOT EXISTS remembered_seq BIGINT,
+    ADD KEY IF NOT EXISTS by_origin (origin),
+    ADD KEY IF NOT EXISTS by_child_of (child_session, child_user) */
 /*!80003 SET @seslite_step =
     (SELECT CASE count(*) WHEN 0 THEN 'ALTER TABLE seslite_session_details ADD COLUMN origin BIGINT, '
                                       'ADD COLUMN archived_us BIGINT, '
                                       'ADD COLUMN child_user VARBINARY(512), '
                                       'ADD COLUMN child_session VARBINARY(512), '
-                                      'ADD COLUMN remembered_seq BIGINT' ELSE 'DO 0' END
+                                      'ADD COLUMN remembered_seq BIGINT, '
+                                      'ADD KEY by_origin (origin), '
+                                      'ADD KEY by_child_of (child_session, child_user)' ELSE 'DO 0' END
      FROM information_schema.columns
      WHERE table_schema = database() AND table_name = 'seslite_session_details' AND column_name = 'origin') */;
 /*M! DO 0 */ /*!80003 PREPARE seslite_step FROM @seslite_step */;

@@ -124,9 +124,14 @@
 --     AND l.value BETWEEN $6 AND $7)))
 -- macro: HAS_NAME(row) = ($13 IS NULL OR (row.name >= $13 AND row.name < $14))
 -- And, unless `since` is NULL, the times of the last write, no label of a name (unless that is NULL), and
--- a shelf that is not in a set of shelves, each of which is a bit of it (see list_filter):
--- macro: PASSES(row, since, before, without, shelves) = (since IS NULL OR (row.changed_us >= since
---     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 15) & 1) = 0
+-- a shelf that is not in a set of shelves, each of which is a bit of it (see list_filter), and the session of
+-- which it is a child (unless that is NULL):
+-- macro: PASSES(row, since, before, without, shelves, of_user, of_session) = (since IS NULL OR (
+--     row.changed_us >= since AND row.changed_us < before
+--     AND (shelves >> (row.details >> 3 & 15) & 1) = 0
+--     AND (of_session IS NULL OR EXISTS (
+--     SELECT 1 FROM seslite_session_details AS k WHERE k.session_id = row.id
+--     AND k.child_session = of_session AND k.child_user = of_user))
 --     AND (without IS NULL OR (row.details & 4) = 0 OR NOT EXISTS (
 --     SELECT 1 FROM seslite_session_labels AS l WHERE l.session_id = row.id AND l.name = without))))
 --
@@ -152,7 +157,7 @@
 --     FROM seslite_sessions AS n WHERE n.owner = number AND n.id > $8 ORDER BY n.id LIMIT 1) AS q
 -- macro: KEEP_BEGIN(owner, number) = SELECT min(i.id) - 1 INTO @ses_begin FROM seslite_sessions AS i
 --     WHERE @ses_next = 0 AND i.owner = number AND (i.active_30s BETWEEN $11 AND $12
---     OR i.active_30s BETWEEN $19 AND $20)
+--     OR i.active_30s BETWEEN $21 AND $22)
 --
 -- A session with which a feature has not come as far as its events, or that was cut since then:
 -- macro: IS_BEHIND(row, feature) = NOT EXISTS (SELECT 1 FROM seslite_derived AS d
@@ -176,7 +181,7 @@
 -- macro: USAGE_FILTER(row) = row.id > $8 AND row.event_count > 0 AND row.updated_us >= $3
 --     AND row.updated_us < $4
 --     AND ($10 IS NULL OR (row.name >= $10 AND row.name < $11)) AND HAS_LABEL(row)
---     AND PASSES(row, $12, $13, $14, $15)
+--     AND PASSES(row, $12, $13, $14, $15, $16, $17)
 --
 -- The sums of calls in a row:
 -- macro: OLD(column) = column
@@ -374,36 +379,36 @@ FROM (SELECT sum((s.details & 32) = 0) AS total,
 -- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The
 -- list begins after a position: a time $8, then for ties a session name and a user id, or, in order of
 -- creation, a session number $8. A list by time goes through the 30 seconds from $11 to $12, and of hidden
--- sessions from $19 to $20. If the next session in order of creation is of other times, that list begins at
+-- sessions from $21 to $22. If the next session in order of creation is of other times, that list begins at
 -- the first one that was active between these. The last writes have no index, which every append would
 -- write: that list looks at all sessions of its owner.
 
 -- name: list_app_newest
 KEEP_FIRST(app_id, THE_APP($1), $11, $12, ses_first);
-KEEP_FIRST(app_id, THE_APP($1), $19, $20, ses_first_hidden);
+KEEP_FIRST(app_id, THE_APP($1), $21, $22, ses_first_hidden);
 SELECT KEEP_PAGE(BY_TIME(DESC), $2)
 FROM (SELECT c.id, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
       WHERE c.app_id = THE_APP($1)
         AND (c.active_30s BETWEEN coalesce(@ses_first, $11) AND $12
-             OR c.active_30s BETWEEN coalesce(@ses_first_hidden, $19) AND $20)
+             OR c.active_30s BETWEEN coalesce(@ses_first_hidden, $21) AND $22)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
       ORDER BY c.updated_us DESC, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
 
 -- name: list_app_oldest
 KEEP_LAST(app_id, THE_APP($1), $11, $12, ses_last);
-KEEP_LAST(app_id, THE_APP($1), $19, $20, ses_last_hidden);
+KEEP_LAST(app_id, THE_APP($1), $21, $22, ses_last_hidden);
 SELECT KEEP_PAGE(BY_TIME(ASC), $2)
 FROM (SELECT c.id, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
       WHERE c.app_id = THE_APP($1)
         AND (c.active_30s BETWEEN $11 AND coalesce(@ses_last, $12)
-             OR c.active_30s BETWEEN $19 AND coalesce(@ses_last_hidden, $20))
+             OR c.active_30s BETWEEN $21 AND coalesce(@ses_last_hidden, $22))
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
       ORDER BY c.updated_us, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
@@ -417,7 +422,7 @@ FROM (SELECT c.id FROM seslite_sessions AS c
         AND c.id > greatest($8, coalesce(@ses_begin, 0))
         AND ($9 IS NULL OR true) AND ($10 IS NULL OR true)
         AND c.updated_us >= $3 AND c.updated_us < $4
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
       ORDER BY c.id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
@@ -428,37 +433,37 @@ FROM (SELECT c.id, c.changed_us, c.name, c.user_id FROM seslite_sessions AS c
       WHERE c.app_id = THE_APP($1)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.changed_us < $8 OR (c.changed_us = $8 AND (c.name, c.user_id) > ($9, $10)))
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
       ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
 
 -- name: list_user_newest
 KEEP_FIRST(user_id, THE_USER($1), $11, $12, ses_first);
-KEEP_FIRST(user_id, THE_USER($1), $19, $20, ses_first_hidden);
+KEEP_FIRST(user_id, THE_USER($1), $21, $22, ses_first_hidden);
 SELECT KEEP_PAGE(BY_TIME(DESC), $2)
 FROM (SELECT c.id, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
       WHERE c.user_id = THE_USER($1)
         AND (c.active_30s BETWEEN coalesce(@ses_first, $11) AND $12
-             OR c.active_30s BETWEEN coalesce(@ses_first_hidden, $19) AND $20)
+             OR c.active_30s BETWEEN coalesce(@ses_first_hidden, $21) AND $22)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
-        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
       ORDER BY c.updated_us DESC, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
 
 -- name: list_user_oldest
 KEEP_LAST(user_id, THE_USER($1), $11, $12, ses_last);
-KEEP_LAST(user_id, THE_USER($1), $19, $20, ses_last_hidden);
+KEEP_LAST(user_id, THE_USER($1), $21, $22, ses_last_hidden);
 SELECT KEEP_PAGE(BY_TIME(ASC), $2)
 FROM (SELECT c.id, c.updated_us, c.name, c.user_id FROM seslite_sessions AS c
       WHERE c.user_id = THE_USER($1)
         AND (c.active_30s BETWEEN $11 AND coalesce(@ses_last, $12)
-             OR c.active_30s BETWEEN $19 AND coalesce(@ses_last_hidden, $20))
+             OR c.active_30s BETWEEN $21 AND coalesce(@ses_last_hidden, $22))
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)))
-        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
       ORDER BY c.updated_us, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
@@ -472,7 +477,7 @@ FROM (SELECT c.id FROM seslite_sessions AS c
         AND c.id > greatest($8, coalesce(@ses_begin, 0))
         AND ($9 IS NULL OR true) AND ($10 IS NULL OR true)
         AND c.updated_us >= $3 AND c.updated_us < $4
-        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
       ORDER BY c.id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
@@ -484,29 +489,29 @@ FROM (SELECT c.id, c.changed_us, c.name, c.user_id FROM seslite_sessions AS c
         AND ($11 IS NULL OR true) AND ($12 IS NULL OR true)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.changed_us < $8 OR (c.changed_us = $8 AND (c.name, c.user_id) > ($9, $10)))
-        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+        AND HAS_NAME(c) AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
       ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT $2) AS p;
 PAGE();
 PAGE_ROWS();
 
--- The same lists among sessions that an index found: $19 is -1 for the newest first, 1 for the oldest first,
--- 0 for the order of creation, and multiplies $8. $12: by their last writes. $20 is the user, if it is not
+-- The same lists among sessions that an index found: $21 is -1 for the newest first, 1 for the oldest first,
+-- 0 for the order of creation, and multiplies $8. $12: by their last writes. $22 is the user, if it is not
 -- NULL. $11: they must have labels.
 
 -- name: list_among
 SELECT SESSION_COLUMNS(c), c.name, u.name AS user_name, u.app_id AS users_app_id, c.changed_us
 FROM LIST_OF($1) AS o STRAIGHT_JOIN seslite_sessions AS c ON c.id = o.id
     STRAIGHT_JOIN seslite_users AS u ON u.id = c.user_id
-WHERE ($20 IS NULL OR c.user_id = $20) AND c.updated_us >= $3 AND c.updated_us < $4
-  AND CASE $19 WHEN 0 THEN c.id > $8
-      ELSE $19 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END > $8
-           OR ($19 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END = $8
+WHERE ($22 IS NULL OR c.user_id = $22) AND c.updated_us >= $3 AND c.updated_us < $4
+  AND CASE $21 WHEN 0 THEN c.id > $8
+      ELSE $21 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END > $8
+           OR ($21 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END = $8
                AND (c.name, c.user_id) > ($9, $10)) END
   AND HAS_NAME(c)
   AND ($11 = 0 OR (c.details & 4) <> 0)
-  AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
-ORDER BY $19 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END, CASE $19 WHEN 0 THEN c.id END,
-    CASE $19 WHEN 0 THEN '' ELSE c.name END, c.user_id
+  AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
+ORDER BY $21 * CASE $12 WHEN 1 THEN c.changed_us ELSE c.updated_us END, CASE $21 WHEN 0 THEN c.id END,
+    CASE $21 WHEN 0 THEN '' ELSE c.name END, c.user_id
 LIMIT $2;
 
 -- As ids_labelled, those with a name from $3 to before $4.
@@ -514,19 +519,25 @@ LIMIT $2;
 -- name: ids_named
 SELECT id FROM seslite_sessions WHERE user_id = $1 AND name >= $3 AND name < $4 LIMIT $2;
 
+-- name: ids_of_children
+SELECT d.session_id
+FROM seslite_session_details AS d FORCE INDEX (by_child_of)
+STRAIGHT_JOIN seslite_sessions AS s ON s.id = d.session_id
+WHERE d.child_session = $4 AND d.child_user = $3 AND s.app_id = $1 LIMIT $2;
+
 -- Counts for the same filters, with the parameters of lists. ($8: the times have to be checked.)
 
 -- name: count_of_user
 SELECT count(*) FROM seslite_sessions AS c
 WHERE c.user_id = $1 AND c.name >= $13 AND c.name < $14
   AND ($8 = 0 OR (c.updated_us >= $3 AND c.updated_us < $4))
-  AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18);
+  AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20);
 
 -- name: count_labelled
 SELECT count(*)
 FROM seslite_session_labels AS l JOIN seslite_sessions AS c ON c.id = l.session_id
 WHERE l.app_id = $1 AND l.name = $5 AND l.value BETWEEN $6 AND $7 AND (c.details & 4) <> 0
-  AND c.updated_us >= $3 AND c.updated_us < $4 AND PASSES(c, $15, $16, $17, $18);
+  AND c.updated_us >= $3 AND c.updated_us < $4 AND PASSES(c, $15, $16, $17, $18, $19, $20);
 
 -- name: app_state_set
 INSERT INTO seslite_app_state (app_id, `key`, value, session_id, seq)
@@ -569,19 +580,22 @@ DELETE FROM seslite_session_leases WHERE session_id = $2 AND token = $1;
 INSERT IGNORE INTO seslite_events (session_id, EVENT_COLUMNS()) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
 
 -- The sessions of the app $1 that have the number of origin of the session $2, and that which the user $3
--- has by the name $4: with the names of what they were forked from, and the last number taken from there.
+-- has by the name $4: with the names of what they were forked from, the last number taken from there, and the
+-- names of what they are children of.
 
 -- name: family_of
 SELECT o.id, o.app_id, o.user_id, o.last_seq, o.created_us, o.base_seq, d.origin, d.parent_seq,
-       u.name AS user_name, o.name, d.parent_user, d.parent_session
+       u.name AS user_name, o.name, d.parent_user, d.parent_session,
+       d.child_user, d.child_session
 FROM seslite_session_details AS own
-JOIN seslite_sessions AS o ON o.app_id = $1
-JOIN seslite_session_details AS d ON d.session_id = o.id AND d.origin = own.origin
-JOIN seslite_users AS u ON u.id = o.user_id
-WHERE own.session_id = $2 AND own.origin IS NOT NULL
+STRAIGHT_JOIN seslite_session_details AS d FORCE INDEX (by_origin) ON d.origin = own.origin
+STRAIGHT_JOIN seslite_sessions AS o ON o.id = d.session_id AND o.app_id = $1
+STRAIGHT_JOIN seslite_users AS u ON u.id = o.user_id
+WHERE own.session_id = $2
 UNION ALL
 SELECT o.id, o.app_id, o.user_id, o.last_seq, o.created_us, o.base_seq, d.origin, d.parent_seq,
-       u.name AS user_name, o.name, d.parent_user, d.parent_session
+       u.name AS user_name, o.name, d.parent_user, d.parent_session,
+       d.child_user, d.child_session
 FROM seslite_sessions AS o
 JOIN seslite_users AS u ON u.id = o.user_id
 LEFT JOIN seslite_session_details AS d ON d.session_id = o.id
@@ -591,7 +605,8 @@ WHERE o.user_id = $3 AND o.name = $4;
 
 -- name: families_of_user
 SELECT o.id, o.app_id, o.user_id, o.last_seq, o.created_us, o.base_seq, d.origin, d.parent_seq,
-       u.name AS user_name, o.name, d.parent_user, d.parent_session
+       u.name AS user_name, o.name, d.parent_user, d.parent_session,
+       d.child_user, d.child_session
 FROM seslite_sessions AS o
 JOIN seslite_session_details AS d ON d.session_id = o.id
 JOIN seslite_users AS u ON u.id = o.user_id
@@ -807,7 +822,8 @@ SELECT concat('the index ', substring_index(w.word, '.', -1), ' of ', substring_
               ' is missing')
 FROM json_table(convert('["apps.PRIMARY", "apps.name", "users.PRIMARY", "users.app_id", "sessions.PRIMARY", "sessions.user_id",
     "sessions.by_activity", "sessions.by_user_activity", "sessions.by_app", "sessions.ahead",
-    "sessions.by_expiry", "version_floor.PRIMARY", "session_details.PRIMARY", "session_labels.PRIMARY",
+    "sessions.by_expiry", "version_floor.PRIMARY", "session_details.PRIMARY", "session_details.by_origin",
+    "session_details.by_child_of", "session_labels.PRIMARY",
     "session_labels.by_value", "session_leases.PRIMARY", "session_leases.session_id",
     "session_drafts.PRIMARY", "session_inbox.PRIMARY", "session_inbox.session_id", "session_inbox.by_app", "derived.PRIMARY",
     "app_state.PRIMARY", "user_state.PRIMARY", "session_state.PRIMARY", "base_state.PRIMARY",

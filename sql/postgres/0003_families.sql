@@ -29,6 +29,7 @@ UPDATE seslite.features SET name = 'usage2' WHERE name = 'usage';
 -- A positive random number. A session and its forks have the same, and so do forks of those. NULL: it has no
 -- forks, and is none. It stays when a session of the family is deleted or gets another name.
 ALTER TABLE seslite.session_details ADD COLUMN origin bigint;
+CREATE INDEX session_details_by_origin ON seslite.session_details (origin) WHERE origin IS NOT NULL;
 
 -- When the session was archived, by the clock of the store, after 1970. NULL: it is not. (The bit 8 of
 -- sessions.details says that it is.)
@@ -40,6 +41,8 @@ ALTER TABLE seslite.session_details ADD COLUMN archived_us bigint;
 -- sessions.active_30s is 2^34 less.)
 ALTER TABLE seslite.session_details ADD COLUMN child_user text COLLATE "C";
 ALTER TABLE seslite.session_details ADD COLUMN child_session text COLLATE "C";
+CREATE INDEX session_details_by_child_of ON seslite.session_details (child_session, child_user)
+    WHERE child_session IS NOT NULL;
 
 -- A text beside the log of a session that is replaced in place: a message that grows, until the append that
 -- stores it.

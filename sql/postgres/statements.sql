@@ -164,11 +164,15 @@
 -- macro: HAS_NAME(row) = ($13::text IS NULL
 --     OR (row.name >= $13 AND row.name < coalesce($14, $13 || repeat(chr(1114111), 129))))
 -- And, unless `since` is NULL, the times of the last write, no label of a name (unless that is NULL), and
--- a shelf that is not in a set of shelves, each of which is a bit of it (see list_filter).
+-- a shelf that is not in a set of shelves, each of which is a bit of it (see list_filter), and the session of
+-- which it is a child (unless that is NULL).
 -- (The server estimates that nearly all rows are not NULL, so a list is planned as if nothing were asked.)
--- macro: PASSES(row, since, before, without, shelves) = (nullif(since::bigint IS NULL OR (
---     row.changed_us >= since::bigint AND row.changed_us < before::bigint
+-- macro: PASSES(row, since, before, without, shelves, of_user, of_session) = (nullif(
+--     since::bigint IS NULL OR (row.changed_us >= since::bigint AND row.changed_us < before::bigint
 --     AND (shelves::bigint >> (row.details >> 3 & 15)::int & 1) = 0
+--     AND (of_session::text IS NULL OR (
+--     SELECT k.child_session = of_session::text AND k.child_user = of_user::text
+--     FROM seslite.session_details AS k WHERE k.shard = row.shard AND k.session_id = row.id))
 --     AND (without::text IS NULL OR row.details & 4 = 0 OR NOT EXISTS (
 --     SELECT 1 FROM seslite.session_labels AS l WHERE l.shard = row.shard AND l.session_id = row.id
 --       AND l.name = without::text OFFSET 0))), false) IS NOT NULL)
@@ -206,7 +210,7 @@
 --         WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id AND named::bigint <> 0 OFFSET 0) AS a ON true
 -- macro: USAGE_FILTER(row) = row.id > $8 AND row.event_count > 0 AND row.updated_us >= $3
 --     AND row.updated_us < $4
---     AND HAS_LABEL(row) AND PASSES(row, $12, $13, $14, $15) AND ($10::text IS NULL
+--     AND HAS_LABEL(row) AND PASSES(row, $12, $13, $14, $15, $16, $17) AND ($10::text IS NULL
 --     OR (row.name >= $10 AND row.name < coalesce($11, $10 || repeat(chr(1114111), 129))))
 --
 -- The sums of calls in a row:
@@ -409,9 +413,9 @@ LIMIT least($2::bigint, greatest(0, (SELECT count(*) FROM seslite.sessions
 -- Lists, of at most $2 sessions, whose update time is from $3 to before $4, and which the filter leaves. The
 -- list begins after a position: a time $8, then for ties a session name and a user id, or, in order of
 -- creation, a session number $8. A list by time goes through the 30 seconds from $11 to $12, and of hidden
--- sessions from $19 to $20: they come in order from the index, and the sessions of each are sorted. If the
+-- sessions from $21 to $22: they come in order from the index, and the sessions of each are sorted. If the
 -- next session in order of creation is of other times, that list begins at the first one that was active
--- between $11 and $12, or $19 and $20. The last writes have no index, which every append would write: that
+-- between $11 and $12, or $21 and $22. The last writes have no index, which every append would write: that
 -- list looks at all sessions of its owner. (user_id > 0 lets the server use the indexes of a user's sessions.
 -- It estimates that a range between two parameters has one in 200 rows, and would then sort a whole list
 -- instead of walking it. It does not recognize the range of a row comparison, nor what coalesce hides.)
@@ -426,15 +430,15 @@ FROM ((SELECT c.* FROM seslite.sessions AS c
          AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
          AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
          AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
-         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
        ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint)
       UNION ALL
       (SELECT c.* FROM seslite.sessions AS c
-       WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $19) AND c.active_30s <= $20
+       WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $21) AND c.active_30s <= $22
          AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
          AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
          AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
-         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
        ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint)
       ORDER BY updated_us DESC, name, user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
@@ -449,15 +453,15 @@ FROM ((SELECT c.* FROM seslite.sessions AS c
          AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
          AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
          AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
-         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
        ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint)
       UNION ALL
       (SELECT c.* FROM seslite.sessions AS c
-       WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $19) AND c.active_30s <= $20
+       WHERE c.app_id = THE_APP($1) AND (c.app_id, c.active_30s) >= (THE_APP($1), $21) AND c.active_30s <= $22
          AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
          AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
          AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
-         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
        ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint)
       ORDER BY updated_us, name, user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
@@ -471,14 +475,14 @@ FROM (SELECT c.* FROM seslite.sessions AS c
         AND c.id > greatest($8, coalesce((SELECT min(i.id) FROM (
                 SELECT a.id FROM seslite.sessions AS a
                 WHERE a.app_id = THE_APP($1)
-                  AND (a.active_30s BETWEEN $11 AND $12 OR a.active_30s BETWEEN $19 AND $20)
+                  AND (a.active_30s BETWEEN $11 AND $12 OR a.active_30s BETWEEN $21 AND $22)
                   AND NOT (SELECT n.updated_us >= $3 AND n.updated_us < $4 FROM seslite.sessions AS n
                            WHERE n.app_id = THE_APP($1) AND n.id > $8 ORDER BY n.id LIMIT 1)
                 OFFSET 0) AS i) - 1, 0))
         AND ($9::text IS NULL OR true) AND ($10::bigint IS NULL OR true)
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
       ORDER BY c.id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
@@ -492,7 +496,7 @@ FROM (SELECT c.* FROM seslite.sessions AS c
         AND (c.changed_us < $8 OR (c.changed_us = $8 AND (c.name, c.user_id) > ($9, $10)))
         AND ($11::bigint IS NULL OR true) AND ($12::bigint IS NULL OR true)
         AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
       ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
@@ -508,16 +512,16 @@ FROM ((SELECT c.* FROM seslite.sessions AS c
          AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
          AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
          AND HAS_NAME(c)
-         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
        ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint)
       UNION ALL
       (SELECT c.* FROM seslite.sessions AS c
        WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
-         AND (c.user_id, c.active_30s) >= (THE_USER($1), $19) AND c.active_30s <= $20
+         AND (c.user_id, c.active_30s) >= (THE_USER($1), $21) AND c.active_30s <= $22
          AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
          AND coalesce(c.updated_us < $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
          AND HAS_NAME(c)
-         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
        ORDER BY c.active_30s DESC, c.updated_us DESC, c.name, c.user_id LIMIT $2::bigint)
       ORDER BY updated_us DESC, name, user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
@@ -533,16 +537,16 @@ FROM ((SELECT c.* FROM seslite.sessions AS c
          AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
          AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
          AND HAS_NAME(c)
-         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
        ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint)
       UNION ALL
       (SELECT c.* FROM seslite.sessions AS c
        WHERE c.shard = SHARD(THE_USER($1)) AND c.user_id = THE_USER($1) AND c.user_id > 0
-         AND (c.user_id, c.active_30s) >= (THE_USER($1), $19) AND c.active_30s <= $20
+         AND (c.user_id, c.active_30s) >= (THE_USER($1), $21) AND c.active_30s <= $22
          AND coalesce(c.updated_us >= $3 AND c.updated_us < $4, false)
          AND coalesce(c.updated_us > $8 OR (c.updated_us = $8 AND (c.name, c.user_id) > ($9, $10)), false)
          AND HAS_NAME(c)
-         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+         AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
        ORDER BY c.active_30s, c.updated_us, c.name, c.user_id LIMIT $2::bigint)
       ORDER BY updated_us, name, user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
@@ -556,7 +560,7 @@ FROM (SELECT c.* FROM seslite.sessions AS c
         AND c.id > greatest($8, coalesce((SELECT min(i.id) FROM (
                 SELECT a.id FROM seslite.sessions AS a
                 WHERE a.shard = SHARD(THE_USER($1)) AND a.user_id = THE_USER($1) AND a.user_id > 0
-                  AND (a.active_30s BETWEEN $11 AND $12 OR a.active_30s BETWEEN $19 AND $20)
+                  AND (a.active_30s BETWEEN $11 AND $12 OR a.active_30s BETWEEN $21 AND $22)
                   AND NOT (SELECT n.updated_us >= $3 AND n.updated_us < $4 FROM seslite.sessions AS n
                            WHERE n.shard = SHARD(THE_USER($1)) AND n.user_id = THE_USER($1) AND n.user_id > 0
                                AND n.id > $8
@@ -565,7 +569,7 @@ FROM (SELECT c.* FROM seslite.sessions AS c
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND ($9::text IS NULL OR true) AND ($10::bigint IS NULL OR true)
         AND HAS_NAME(c)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
       ORDER BY c.id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
@@ -579,13 +583,13 @@ FROM (SELECT c.* FROM seslite.sessions AS c
         AND c.updated_us >= $3 AND c.updated_us < $4
         AND (c.changed_us < $8 OR (c.changed_us = $8 AND (c.name, c.user_id) > ($9, $10)))
         AND HAS_NAME(c)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
       ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u)
 KEEP_PAGE($2);
 
--- The same lists among sessions that an index found: $19 is -1 for the newest first, 1 for the oldest first,
--- 0 for the order of creation, and multiplies $8. $12: by their last writes. $20 is the user, if it is not
+-- The same lists among sessions that an index found: $21 is -1 for the newest first, 1 for the oldest first,
+-- 0 for the order of creation, and multiplies $8. $12: by their last writes. $22 is the user, if it is not
 -- NULL. $11: they must have labels.
 
 -- name: list_among
@@ -594,20 +598,20 @@ FROM (SELECT c.*, CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us EN
       FROM WITH_SHARDS($1::bigint[]) AS o
       CROSS JOIN LATERAL (SELECT * FROM seslite.sessions AS c
                           WHERE c.shard = o.shard AND c.id = o.id OFFSET 0) AS c
-      WHERE ($20::bigint IS NULL OR c.user_id = $20) AND c.updated_us >= $3 AND c.updated_us < $4
-        AND CASE $19::bigint WHEN 0 THEN c.id > $8
-            ELSE $19 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END > $8
-                 OR ($19 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END = $8
+      WHERE ($22::bigint IS NULL OR c.user_id = $22) AND c.updated_us >= $3 AND c.updated_us < $4
+        AND CASE $21::bigint WHEN 0 THEN c.id > $8
+            ELSE $21 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END > $8
+                 OR ($21 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END = $8
                      AND (c.name, c.user_id) > ($9, $10)) END
         AND HAS_NAME(c)
         AND ($11::bigint = 0 OR c.details & 4 <> 0)
-        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
-      ORDER BY $19 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END,
-               CASE $19 WHEN 0 THEN c.id END,
-               CASE $19 WHEN 0 THEN '' ELSE c.name END, c.user_id
+        AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
+      ORDER BY $21 * CASE $12::bigint WHEN 1 THEN c.changed_us ELSE c.updated_us END,
+               CASE $21 WHEN 0 THEN c.id END,
+               CASE $21 WHEN 0 THEN '' ELSE c.name END, c.user_id
       LIMIT $2::bigint) AS s
 CROSS JOIN LATERAL USER_OF(s) AS u
-ORDER BY $19 * s.time_us, CASE $19 WHEN 0 THEN s.id END, CASE $19 WHEN 0 THEN '' ELSE s.name END, s.user_id;
+ORDER BY $21 * s.time_us, CASE $21 WHEN 0 THEN s.id END, CASE $21 WHEN 0 THEN '' ELSE s.name END, s.user_id;
 
 -- The numbers of at most $2 sessions that an index finds: those with a label $3 of a value from $4 to $5,
 -- those with a name from $3 to before $4, or those that were active in the 30 seconds from $3 to $4.
@@ -621,6 +625,13 @@ WHERE app_id = $1 AND name = $3 AND value BETWEEN $4 AND coalesce($5, repeat(chr
 SELECT id FROM seslite.sessions
 WHERE shard = SHARD($1) AND user_id = $1 AND name >= $3
     AND name < coalesce($4, $3 || repeat(chr(1114111), 129)) LIMIT $2::bigint;
+
+-- name: ids_of_children
+SELECT d.session_id
+FROM seslite.session_details AS d
+CROSS JOIN LATERAL (SELECT r.app_id FROM seslite.sessions AS r
+                    WHERE r.shard = d.shard AND r.id = d.session_id OFFSET 0) AS s
+WHERE d.child_session = $4 AND d.child_user = $3 AND s.app_id = $1 LIMIT $2::bigint;
 
 -- name: ids_active_of_user
 SELECT id FROM seslite.sessions
@@ -636,7 +647,7 @@ SELECT count(*) FROM seslite.sessions AS c
 WHERE c.shard = SHARD($1) AND c.user_id = $1
   AND c.name >= $13 AND c.name < coalesce($14, $13 || repeat(chr(1114111), 129))
   AND ($8::bigint = 0 OR (c.updated_us >= $3 AND c.updated_us < $4))
-  AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18)
+  AND HAS_LABEL(c) AND PASSES(c, $15, $16, $17, $18, $19, $20)
   AND ($2::bigint IS NULL OR true) AND ($9::text IS NULL OR true) AND ($10::bigint IS NULL OR true)
   AND ($11::bigint IS NULL OR true) AND ($12::bigint IS NULL OR true);
 
@@ -645,7 +656,7 @@ SELECT count(*)
 FROM seslite.session_labels AS l JOIN seslite.sessions AS c ON c.shard = l.shard AND c.id = l.session_id
 WHERE l.app_id = $1 AND l.name = $5 AND l.value BETWEEN $6 AND coalesce($7, repeat(chr(1114111), 129))
   AND c.details & 4 <> 0
-  AND c.updated_us >= $3 AND c.updated_us < $4 AND PASSES(c, $15, $16, $17, $18)
+  AND c.updated_us >= $3 AND c.updated_us < $4 AND PASSES(c, $15, $16, $17, $18, $19, $20)
   AND ($2::bigint IS NULL OR true) AND ($8::bigint IS NULL OR true) AND ($9::text IS NULL OR true)
   AND ($10::bigint IS NULL OR true) AND ($11::bigint IS NULL OR true) AND ($12::bigint IS NULL OR true)
   AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true);
@@ -657,12 +668,12 @@ SELECT sum(n)::bigint FROM (
     SELECT count(*) AS n FROM seslite.sessions AS c
     WHERE c.app_id = $1 AND c.active_30s BETWEEN $11 AND $12
       AND ((c.active_30s > $11 AND c.active_30s < $12) OR (c.updated_us >= $3 AND c.updated_us < $4))
-      AND PASSES(c, $15, $16, $17, $18)
+      AND PASSES(c, $15, $16, $17, $18, $19, $20)
     UNION ALL
     SELECT count(*) FROM seslite.sessions AS c
-    WHERE c.app_id = $1 AND c.active_30s BETWEEN $19 AND $20
-      AND ((c.active_30s > $19 AND c.active_30s < $20) OR (c.updated_us >= $3 AND c.updated_us < $4))
-      AND PASSES(c, $15, $16, $17, $18)) AS ranges
+    WHERE c.app_id = $1 AND c.active_30s BETWEEN $21 AND $22
+      AND ((c.active_30s > $21 AND c.active_30s < $22) OR (c.updated_us >= $3 AND c.updated_us < $4))
+      AND PASSES(c, $15, $16, $17, $18, $19, $20)) AS ranges
 WHERE ($2::bigint IS NULL OR true) AND ($5::text IS NULL OR true) AND ($6::text IS NULL OR true)
   AND ($7::text IS NULL OR true) AND ($8::bigint IS NULL OR true) AND ($9::text IS NULL OR true)
   AND ($10::bigint IS NULL OR true) AND ($13::text IS NULL OR true) AND ($14::text IS NULL OR true);
@@ -733,20 +744,23 @@ VALUES (SHARD($1), $1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT DO NOTHING;
 
 -- The sessions of the app $1 that have the number of origin of the session $2, and that which the user $3
--- has by the name $4: with the names of what they were forked from, and the last number taken from there.
+-- has by the name $4: with the names of what they were forked from, the last number taken from there, and the
+-- names of what they are children of.
 
 -- name: family_of
 SELECT o.id, o.app_id, o.user_id, o.last_seq, o.created_us, o.base_seq, d.origin, d.parent_seq,
-       u.name AS user_name, o.name, d.parent_user, d.parent_session
+       u.name AS user_name, o.name, d.parent_user, d.parent_session,
+       d.child_user, d.child_session
 FROM seslite.session_details AS own
-CROSS JOIN seslite.sessions AS o
-CROSS JOIN LATERAL OF_OWNER(session_details, session_id) AS d
+CROSS JOIN LATERAL (SELECT * FROM seslite.session_details AS r WHERE r.origin = own.origin OFFSET 0) AS d
+CROSS JOIN LATERAL (SELECT * FROM seslite.sessions AS r
+                    WHERE r.shard = d.shard AND r.id = d.session_id OFFSET 0) AS o
 CROSS JOIN LATERAL USER_OF(o) AS u
-WHERE own.shard = SHARD($2) AND own.session_id = $2 AND own.origin IS NOT NULL AND o.app_id = $1
-  AND d.origin = own.origin
+WHERE own.shard = SHARD($2) AND own.session_id = $2 AND o.app_id = $1
 UNION ALL
 SELECT o.id, o.app_id, o.user_id, o.last_seq, o.created_us, o.base_seq, d.origin, d.parent_seq,
-       u.name AS user_name, o.name, d.parent_user, d.parent_session
+       u.name AS user_name, o.name, d.parent_user, d.parent_session,
+       d.child_user, d.child_session
 FROM seslite.sessions AS o
 CROSS JOIN LATERAL USER_OF(o) AS u
 LEFT JOIN LATERAL OF_OWNER(session_details, session_id) AS d ON true
@@ -756,7 +770,8 @@ WHERE o.shard = SHARD($3) AND o.user_id = $3 AND o.name = $4;
 
 -- name: families_of_user
 SELECT o.id, o.app_id, o.user_id, o.last_seq, o.created_us, o.base_seq, d.origin, d.parent_seq,
-       u.name AS user_name, o.name, d.parent_user, d.parent_session
+       u.name AS user_name, o.name, d.parent_user, d.parent_session,
+       d.child_user, d.child_session
 FROM seslite.sessions AS o
 CROSS JOIN LATERAL OF_OWNER(session_details, session_id) AS d
 CROSS JOIN LATERAL USER_OF(o) AS u
@@ -1035,7 +1050,8 @@ FROM unnest(string_to_array(
     'app_state_pkey apps_by_id apps_name_shard_key apps_pkey artifact_chunks_pkey artifact_contents_pkey'
     || ' artifact_contents_shard_user_id_hash_key artifact_contents_unused artifacts_pkey'
     || ' base_state_pkey derived_pkey event_marks_pkey events_pkey'
-    || ' events_shard_session_id_id_key features_pkey schema_version_pkey session_details_pkey'
+    || ' events_shard_session_id_id_key features_pkey schema_version_pkey session_details_by_child_of'
+    || ' session_details_by_origin session_details_pkey'
     || ' session_drafts_pkey session_inbox_by_app session_inbox_by_id session_inbox_pkey'
     || ' session_inbox_shard_session_id_request_key session_labels_by_value session_labels_pkey'
     || ' session_leases_pkey session_state_pkey sessions_ahead sessions_by_activity sessions_by_app'
@@ -1263,7 +1279,7 @@ WITH found AS MATERIALIZED (
     JOIN seslite.sessions AS s ON s.shard = f.shard AND s.id = f.session_id
     JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
     WHERE (SELECT count(*) FROM found) < $2::bigint AND s.updated_us >= $3 AND s.updated_us < $4
-      AND HAS_LABEL(s) AND HAS_NAME(s) AND PASSES(s, $15, $16, $17, $18)
+      AND HAS_LABEL(s) AND HAS_NAME(s) AND PASSES(s, $15, $16, $17, $18, $19, $20)
       AND ($8::bigint IS NULL OR CASE
                WHEN s.user_id = $10::bigint AND s.name = $9::text THEN f.seq < $11::bigint
                WHEN s.updated_us = $8::bigint THEN (s.name, s.user_id) > ($9::text, $10::bigint)

@@ -26,6 +26,7 @@ UPDATE features SET name = 'usage2' WHERE name = 'usage';
 -- A positive random number. A session and its forks have the same, and so do forks of those. NULL: it has no
 -- forks, and is none. It stays when a session of the family is deleted or gets another name.
 ALTER TABLE session_details ADD COLUMN origin INTEGER;
+CREATE INDEX session_details_by_origin ON session_details (origin) WHERE origin IS NOT NULL;
 
 -- When the session was archived, by the clock of the store, after 1970. NULL: it is not. (The bit 8 of
 -- sessions.details says that it is.)
@@ -37,6 +38,8 @@ ALTER TABLE session_details ADD COLUMN archived_us INTEGER;
 -- sessions.active_30s is 2^34 less.)
 ALTER TABLE session_details ADD COLUMN child_user TEXT;
 ALTER TABLE session_details ADD COLUMN child_session TEXT;
+CREATE INDEX session_details_by_child_of ON session_details (child_session, child_user)
+    WHERE child_session IS NOT NULL;
 
 -- The number of the last event of the session that is remembered. NULL: none is. (The bit 64 of
 -- sessions.details says that there is one.)

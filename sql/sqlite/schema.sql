@@ -383,6 +383,13 @@ BEGIN
     DELETE FROM artifact_chunks WHERE position BETWEEN OLD.id << 20 AND OLD.id << 20 | 1048575;
 END;
 
+-- index session_details_by_origin
+CREATE INDEX session_details_by_origin ON session_details (origin) WHERE origin IS NOT NULL;
+
+-- index session_details_by_child_of
+CREATE INDEX session_details_by_child_of ON session_details (child_session, child_user)
+    WHERE child_session IS NOT NULL;
+
 -- table session_drafts
 CREATE TABLE session_drafts (
     session_id INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,

@@ -14,9 +14,14 @@
 --     AND l.value BETWEEN ?6 AND ?7)))
 -- macro: HAS_NAME(row) = (?13 IS NULL OR (row.name >= ?13 AND row.name < ?14))
 -- And, unless `since` is NULL, the times of the last write, no label of a name (unless that is NULL), and
--- a shelf that is not in a set of shelves, each of which is a bit of it (see list_filter):
--- macro: PASSES(row, since, before, without, shelves) = (since IS NULL OR (row.changed_us >= since
---     AND row.changed_us < before AND (shelves >> (row.details >> 3 & 15) & 1) = 0
+-- a shelf that is not in a set of shelves, each of which is a bit of it (see list_filter), and the session of
+-- which it is a child (unless that is NULL):
+-- macro: PASSES(row, since, before, without, shelves, of_user, of_session) = (since IS NULL OR (
+--     row.changed_us >= since AND row.changed_us < before
+--     AND (shelves >> (row.details >> 3 & 15) & 1) = 0
+--     AND (of_session IS NULL OR EXISTS (
+--     SELECT 1 FROM session_details AS k WHERE k.session_id = row.id
+--     AND k.child_session = of_session AND k.child_user = of_user))
 --     AND (without IS NULL OR (row.details & 4) = 0 OR NOT EXISTS (
 --     SELECT 1 FROM session_labels AS l WHERE l.session_id = row.id AND l.name = without))))
 --
@@ -34,7 +39,7 @@
 -- macro: USAGE_FILTER(row) = row.id > ?8 AND row.event_count > 0 AND row.updated_us >= ?3
 --     AND row.updated_us < ?4
 --     AND (?10 IS NULL OR (row.name >= ?10 AND row.name < ?11)) AND HAS_LABEL(row)
---     AND PASSES(row, ?12, ?13, ?14, ?15)
+--     AND PASSES(row, ?12, ?13, ?14, ?15, ?16, ?17)
 --
 -- The sums of calls in a row:
 -- macro: OLD(column) = column
@@ -208,7 +213,7 @@ LIMIT min(?2, max(0, (SELECT count(*) FROM sessions WHERE user_id = ?1 AND detai
 -- users before the sort would take twice the time. A list by time joins the index to its own table, so that a
 -- label is looked up before the row is read. In order of creation the rows are read first, since they follow
 -- one another and may be of other times. If the next session is, such a list begins at the first one that was
--- active between ?11 and ?12, or ?19 and ?20, for hidden ones. A NULL ends that search at once. The last
+-- active between ?11 and ?12, or ?21 and ?22, for hidden ones. A NULL ends that search at once. The last
 -- writes have no index, which every append would write: that list looks at all sessions of its owner.)
 
 -- name: list_app_newest
@@ -216,7 +221,7 @@ SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_activity CROSS JOIN sessions AS c ON c.id = i.id
       WHERE i.app_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us < ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
-        AND PASSES(c, ?15, ?16, ?17, ?18)
+        AND PASSES(c, ?15, ?16, ?17, ?18, ?19, ?20)
         AND (?5 IS NULL OR c.details & 4)
         AND (?5 IS NULL OR EXISTS (
              SELECT 1 FROM session_labels AS l
@@ -229,7 +234,7 @@ SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_activity CROSS JOIN sessions AS c ON c.id = i.id
       WHERE i.app_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us > ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
-        AND PASSES(c, ?15, ?16, ?17, ?18)
+        AND PASSES(c, ?15, ?16, ?17, ?18, ?19, ?20)
         AND (?5 IS NULL OR c.details & 4)
         AND (?5 IS NULL OR EXISTS (
              SELECT 1 FROM session_labels AS l
@@ -249,11 +254,11 @@ FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_app
                        WHERE n.app_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1), NULL, ?11)
             UNION ALL
             SELECT min(i.id) AS id FROM sessions AS i INDEXED BY sessions_by_activity
-            WHERE i.app_id = ?1 AND i.active_30s <= ?20 AND i.active_30s >=
+            WHERE i.app_id = ?1 AND i.active_30s <= ?22 AND i.active_30s >=
                   iif((SELECT n.updated_us >= ?3 AND n.updated_us < ?4
                        FROM sessions AS n INDEXED BY sessions_by_app
-                       WHERE n.app_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1), NULL, ?19)) AS b) - 1, 0))
-        AND PASSES(c, ?15, ?16, ?17, ?18)
+                       WHERE n.app_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1), NULL, ?21)) AS b) - 1, 0))
+        AND PASSES(c, ?15, ?16, ?17, ?18, ?19, ?20)
         AND HAS_LABEL(c)
       ORDER BY c.id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
@@ -263,7 +268,7 @@ SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_app
       WHERE c.app_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.changed_us < ?8 OR (c.changed_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
-        AND PASSES(c, ?15, ?16, ?17, ?18)
+        AND PASSES(c, ?15, ?16, ?17, ?18, ?19, ?20)
         AND HAS_LABEL(c)
       ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
@@ -275,7 +280,7 @@ FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity
       WHERE i.user_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us < ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
         AND HAS_NAME(c)
-        AND PASSES(c, ?15, ?16, ?17, ?18)
+        AND PASSES(c, ?15, ?16, ?17, ?18, ?19, ?20)
         AND (?5 IS NULL OR c.details & 4)
         AND (?5 IS NULL OR EXISTS (
              SELECT 1 FROM session_labels AS l
@@ -290,7 +295,7 @@ FROM (SELECT c.id FROM sessions AS i INDEXED BY sessions_by_user_activity
       WHERE i.user_id = ?1 AND i.active_30s BETWEEN ?11 AND ?12 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.updated_us > ?8 OR (c.updated_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
         AND HAS_NAME(c)
-        AND PASSES(c, ?15, ?16, ?17, ?18)
+        AND PASSES(c, ?15, ?16, ?17, ?18, ?19, ?20)
         AND (?5 IS NULL OR c.details & 4)
         AND (?5 IS NULL OR EXISTS (
              SELECT 1 FROM session_labels AS l
@@ -310,12 +315,12 @@ FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user
                        WHERE n.user_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1), NULL, ?11)
             UNION ALL
             SELECT min(i.id) AS id FROM sessions AS i INDEXED BY sessions_by_user_activity
-            WHERE i.user_id = ?1 AND i.active_30s <= ?20 AND i.active_30s >=
+            WHERE i.user_id = ?1 AND i.active_30s <= ?22 AND i.active_30s >=
                   iif((SELECT n.updated_us >= ?3 AND n.updated_us < ?4
                        FROM sessions AS n INDEXED BY sessions_by_user
-                       WHERE n.user_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1), NULL, ?19)) AS b) - 1, 0))
+                       WHERE n.user_id = ?1 AND n.id > ?8 ORDER BY n.id LIMIT 1), NULL, ?21)) AS b) - 1, 0))
         AND HAS_NAME(c)
-        AND PASSES(c, ?15, ?16, ?17, ?18)
+        AND PASSES(c, ?15, ?16, ?17, ?18, ?19, ?20)
         AND HAS_LABEL(c)
       ORDER BY c.id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
@@ -326,26 +331,26 @@ FROM (SELECT c.id FROM sessions AS c INDEXED BY sessions_by_user
       WHERE c.user_id = ?1 AND c.updated_us >= ?3 AND c.updated_us < ?4
         AND (c.changed_us < ?8 OR (c.changed_us = ?8 AND (c.name, c.user_id) > (?9, ?10)))
         AND HAS_NAME(c)
-        AND PASSES(c, ?15, ?16, ?17, ?18)
+        AND PASSES(c, ?15, ?16, ?17, ?18, ?19, ?20)
         AND HAS_LABEL(c)
       ORDER BY c.changed_us DESC, c.name, c.user_id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
--- The same lists among sessions that an index found: ?19 is -1 for the newest first, 1 for the oldest first,
--- 0 for the order of creation, and multiplies ?8. ?12: by their last writes. ?20 is the user, if it is not
+-- The same lists among sessions that an index found: ?21 is -1 for the newest first, 1 for the oldest first,
+-- 0 for the order of creation, and multiplies ?8. ?12: by their last writes. ?22 is the user, if it is not
 -- NULL. ?11: they must have labels.
 
 -- name: list_among
 SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id, s.changed_us
 FROM (SELECT c.id FROM temp.seslite_owners(?1) AS o CROSS JOIN sessions AS c ON c.id = o.id
-      WHERE (?20 IS NULL OR c.user_id = ?20) AND c.updated_us >= ?3 AND c.updated_us < ?4
-        AND CASE ?19 WHEN 0 THEN c.id > ?8
-            ELSE ?19 * iif(?12, c.changed_us, c.updated_us) > ?8
-                 OR (?19 * iif(?12, c.changed_us, c.updated_us) = ?8 AND (c.name, c.user_id) > (?9, ?10)) END
+      WHERE (?22 IS NULL OR c.user_id = ?22) AND c.updated_us >= ?3 AND c.updated_us < ?4
+        AND CASE ?21 WHEN 0 THEN c.id > ?8
+            ELSE ?21 * iif(?12, c.changed_us, c.updated_us) > ?8
+                 OR (?21 * iif(?12, c.changed_us, c.updated_us) = ?8 AND (c.name, c.user_id) > (?9, ?10)) END
         AND HAS_NAME(c) AND (NOT ?11 OR c.details & 4)
-        AND PASSES(c, ?15, ?16, ?17, ?18)
+        AND PASSES(c, ?15, ?16, ?17, ?18, ?19, ?20)
         AND HAS_LABEL(c)
-      ORDER BY ?19 * iif(?12, c.changed_us, c.updated_us), iif(?19, c.name, c.id), c.user_id LIMIT ?2) AS p
+      ORDER BY ?21 * iif(?12, c.changed_us, c.updated_us), iif(?21, c.name, c.id), c.user_id LIMIT ?2) AS p
 CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_id;
 
 -- As ids_labelled, those with a name from ?3 to before ?4.
@@ -354,20 +359,26 @@ CROSS JOIN sessions AS s ON s.id = p.id CROSS JOIN users AS u ON u.id = s.user_i
 SELECT id FROM sessions INDEXED BY sqlite_autoindex_sessions_1
 WHERE user_id = ?1 AND name >= ?3 AND name < ?4 LIMIT ?2;
 
+-- name: ids_of_children
+SELECT d.session_id
+FROM session_details AS d INDEXED BY session_details_by_child_of
+CROSS JOIN sessions AS s ON s.id = d.session_id
+WHERE d.child_session = ?4 AND d.child_user = ?3 AND s.app_id = ?1 LIMIT ?2;
+
 -- Counts for the same filters, with the parameters of lists. (?8: the times have to be checked.)
 
 -- name: count_of_user
 SELECT count(*) FROM sessions AS c INDEXED BY sqlite_autoindex_sessions_1
 WHERE c.user_id = ?1 AND c.name >= ?13 AND c.name < ?14
   AND (NOT ?8 OR (c.updated_us >= ?3 AND c.updated_us < ?4))
-  AND PASSES(c, ?15, ?16, ?17, ?18)
+  AND PASSES(c, ?15, ?16, ?17, ?18, ?19, ?20)
   AND HAS_LABEL(c);
 
 -- name: count_labelled
 SELECT count(*)
 FROM session_labels AS l INDEXED BY session_labels_by_value CROSS JOIN sessions AS c ON c.id = l.session_id
 WHERE l.app_id = ?1 AND l.name = ?5 AND l.value BETWEEN ?6 AND ?7 AND c.details & 4
-  AND c.updated_us >= ?3 AND c.updated_us < ?4 AND PASSES(c, ?15, ?16, ?17, ?18);
+  AND c.updated_us >= ?3 AND c.updated_us < ?4 AND PASSES(c, ?15, ?16, ?17, ?18, ?19, ?20);
 
 -- name: app_state_set
 INSERT INTO app_state (app_id, key, value, session_id, seq) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -425,19 +436,20 @@ UPDATE events SET id_at = ?3, invocation_at = ?4, body = ?5 WHERE position = (?1
     AND +session_id = ?1;
 
 -- The sessions of the app ?1 that have the number of origin of the session ?2, and that which the user ?3
--- has by the name ?4: with the names of what they were forked from, and the last number taken from there.
+-- has by the name ?4: with the names of what they were forked from, the last number taken from there, and the
+-- names of what they are children of.
 
 -- name: family_of
 SELECT s.id, s.app_id, s.user_id, s.last_seq, s.created_us, s.base_seq, d.origin, d.parent_seq,
-       u.name, s.name, d.parent_user, d.parent_session
+       u.name, s.name, d.parent_user, d.parent_session, d.child_user, d.child_session
 FROM session_details AS own
-CROSS JOIN sessions AS s
-CROSS JOIN session_details AS d ON d.session_id = s.id
+CROSS JOIN session_details AS d INDEXED BY session_details_by_origin ON d.origin = own.origin
+CROSS JOIN sessions AS s ON s.id = d.session_id
 CROSS JOIN users AS u ON u.id = s.user_id
-WHERE own.session_id = ?2 AND own.origin IS NOT NULL AND s.app_id = ?1 AND d.origin = own.origin
+WHERE own.session_id = ?2 AND s.app_id = ?1
 UNION ALL
 SELECT s.id, s.app_id, s.user_id, s.last_seq, s.created_us, s.base_seq, d.origin, d.parent_seq,
-       u.name, s.name, d.parent_user, d.parent_session
+       u.name, s.name, d.parent_user, d.parent_session, d.child_user, d.child_session
 FROM sessions AS s
 CROSS JOIN users AS u ON u.id = s.user_id
 LEFT JOIN session_details AS d ON d.session_id = s.id
@@ -447,9 +459,9 @@ WHERE s.user_id = ?3 AND s.name = ?4;
 
 -- name: families_of_user
 SELECT s.id, s.app_id, s.user_id, s.last_seq, s.created_us, s.base_seq, d.origin, d.parent_seq,
-       u.name, s.name, d.parent_user, d.parent_session
-FROM sessions AS s
-CROSS JOIN session_details AS d ON d.session_id = s.id
+       u.name, s.name, d.parent_user, d.parent_session, d.child_user, d.child_session
+FROM session_details AS d INDEXED BY session_details_by_origin
+CROSS JOIN sessions AS s ON s.id = d.session_id
 CROSS JOIN users AS u ON u.id = s.user_id
 WHERE s.app_id = ?1 AND d.origin IN (
     SELECT o.origin FROM sessions AS own CROSS JOIN session_details AS o ON o.session_id = own.id
@@ -763,7 +775,7 @@ WITH found AS MATERIALIZED (
     FROM found AS f CROSS JOIN search_places AS p ON p.id = f.id >> 3
         CROSS JOIN sessions AS s ON s.id = p.session_id
     WHERE (SELECT count(*) FROM found) < ?2 AND s.updated_us >= ?3 AND s.updated_us < ?4 AND HAS_NAME(s)
-      AND HAS_LABEL(s) AND PASSES(s, ?15, ?16, ?17, ?18)
+      AND HAS_LABEL(s) AND PASSES(s, ?15, ?16, ?17, ?18, ?19, ?20)
       AND (?8 IS NULL OR CASE
                WHEN s.user_id = ?10 AND s.name = ?9 THEN p.first_seq + (f.id & 7) < ?11
                WHEN s.updated_us = ?8 THEN (s.name, s.user_id) > (?9, ?10)

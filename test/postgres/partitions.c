@@ -146,7 +146,7 @@ static const struct {
     {"events_delete", "@, 1, 2"},
     {"session_delete", "@"},
     {"list_user_newest", "@u, 50, 0, 9000000000000000000, NULL, NULL, NULL, 9000000000000000000, '', 0, 0, "
-                         "9000000000000000000, NULL, NULL, NULL, NULL, NULL, NULL, 0, "
+                         "9000000000000000000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, "
                          "9000000000000000000"},
     {"session_state_of_owners", "'{@}'"},
     {"user_state_of_owners", "'{@u}'"},

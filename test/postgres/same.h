@@ -32,10 +32,10 @@ static const char filling[] =
     "END, s.app_id"
     " FROM sessions AS s, temp.names AS n WHERE s.details & 4 AND (s.id + n.n) % 3 > 0 AND n.n IN (1, 2, 8);"
     "INSERT INTO session_details SELECT id, CASE WHEN details & 2 THEN 'A title' END, 'u', 'p', 3, NULL,"
-    " CASE id % 2 WHEN 0 THEN '{\"a\":1}' END, CASE id % 5 WHEN 0 THEN id * 1000 END,"
-    " CASE id % 7 WHEN 0 THEN id END, CASE id % 7 WHEN 1 THEN 'u' END, CASE id % 7 WHEN 1 THEN 'c' END,"
+    " CASE id % 2 WHEN 0 THEN '{\"a\":1}' END, CASE id % 5 WHEN 0 THEN 1000 + id % 2 END,"
+    " CASE id % 7 WHEN 0 THEN id END, CASE id % 5 WHEN 0 THEN 'u' END, CASE id % 5 WHEN 0 THEN 'c' END,"
     " CASE id % 6 WHEN 0 THEN id END FROM sessions WHERE details > 0 AND id % 3;"
-    "UPDATE sessions SET details = details | 1 | 8 * (id % 7 = 0) | 16 * (id % 7 = 1) | 32 * (id % 7 = 2)"
+    "UPDATE sessions SET details = details | 1 | 8 * (id % 7 = 0) | 16 * (id % 5 = 0) | 32 * (id % 5 = 1)"
     " | 64 * (id % 6 = 0)"
     " WHERE id IN (SELECT session_id FROM session_details) AND id % 4;"
     "INSERT INTO session_leases SELECT id / 3, id, 'owner', id, id + 1, CASE id % 2 WHEN 0 THEN 'next' END,"
@@ -68,7 +68,7 @@ static const char filling[] =
     "INSERT INTO event_marks SELECT id, 4, 1, 2 FROM sessions WHERE id % 2 UNION ALL SELECT id, 6, 2, NULL "
     "FROM sessions;";
 
-enum { MOST_PARAMETERS = 20, MOST_OWNERS = 100, MOST_TEXT = 2000 };
+enum { MOST_PARAMETERS = 24, MOST_OWNERS = 100, MOST_TEXT = 2000 };
 
 struct same {
     struct database *database;

@@ -1,8 +1,8 @@
 /*
  * Random parameters for a statement. The kind of each is a letter: a, u, s: an app, a user, a session; O, o:
  * a list of users, of sessions; w: a user, or NULL; t: a time; l: a time, or NULL; R: a set of shelves; h: a
- * value of active_30s; m: 0 or the bit of memory; q: a number of an event; n: a limit; b: no bound; B: 0 or
- * 1; x: NULL; W, M: a text,
+ * value of active_30s; m: 0 or the bit of memory; c, d: the user and the session of which some are children,
+ * the latter or NULL; q: a number of an event; n: a limit; b: no bound; B: 0 or 1; x: NULL; W, M: a text,
  * or NULL; p, e: a prefix, and the end of what has it; v, V: the least and the highest value; y: a value of
  * state as it was first; Y: the first parameter's session again; E: an event's id; i: its invocation; D: the
  * third parameter again; G: the session of the lease before it; C: the user of the content before it; K: a
@@ -128,7 +128,11 @@ static inline bool put_plain(struct same *same, struct values *values, int at, c
     else if (kind == 'F')
         put_number(values, at, any(same, 3) - 1);
     else if (kind == 'R')
-        put_number(values, at, any(same, 256));
+        put_number(values, at, any(same, 2) * any(same, 256));
+    else if (kind == 'd' && any(same, 4) > 0)
+        put_null(values, at);
+    else if (kind == 'c' || kind == 'd')
+        put_text(values, at, kind == 'c' ? "u" : "c");
     else if (kind == 'm')
         put_number(values, at, any(same, 2) * 32);
     else

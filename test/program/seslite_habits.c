@@ -364,9 +364,9 @@ TEST_OF(command_setup, help_is_there_without_a_store)
 TEST_OF(command_setup, every_command_has_help)
 {
     static const char *const commands[] = {
-        "list",      "show",  "state",  "events",   "tail",    "search", "create", "append", "fork",
-        "rewind",    "redo",  "cut",    "prune",    "expire",  "delete", "title",  "label",  "archive",
-        "unarchive", "stats", "doctor", "maintain", "migrate", "sql",    "help"};
+        "list",      "show",   "state", "events", "tail",     "search",  "create", "append", "fork",
+        "rewind",    "redo",   "cut",   "prune",  "expire",   "delete",  "title",  "label",  "archive",
+        "unarchive", "family", "stats", "doctor", "maintain", "migrate", "sql",    "help"};
 
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         char usage[64];

@@ -125,9 +125,24 @@ TEST_OF(setup, kinds)
     assert_has(&reply.out, "\"childOf\":{\"userId\":\"alice\",\"id\":\"one\"}");
     run_ok("list", "--all", "--names", "sessions");
     assert_has(&reply.out, "sub\n");
+    run_ok("-u", "alice", "list", "--child-of", "one", "--names", "sessions");
+    assert_string_equal(reply.out.data, "sub\n");
+    run_code(3, "-u", "alice", "list", "--child-of", "sub");
+    run_code(2, "list", "--child-of", "one");
+    run_ok("family", "one");
+    assert_has(&reply.out, "sub");
+    run_ok("family", "sub", "--jsonl");
+    assert_has(&reply.out, "\"relation\":\"child of\",\"id\":\"one\"");
+    run_ok("family", "two");
+    assert_string_equal(reply.out.data, "");
+    run_code(2, "delete", "one", "--children", "--dry-run");
+    assert_has(&reply.err, "--children deletes");
     run_code(3, "list", "--kind", "memory");
     run_code(2, "list", "--kind", "other");
     run_code(2, "list", "--kind", "child", "--all");
+    run_ok("delete", "one", "--children", "--yes");
+    run_ok("list", "--all", "--names", "sessions");
+    assert_string_equal(reply.out.data, "two\n");
 }
 
 TEST_OF(setup, list_of_an_empty_store_is_no_error)

@@ -908,6 +908,24 @@ static void read_pending(struct drive *drive)
     ses_pending_close(pending);
 }
 
+static void look_at_family(struct drive *drive)
+{
+    const ses_filter children = {.size = sizeof children, .child_of = &victim};
+    ses_family *family = NULL;
+    int64_t count = 0;
+    ses_error error;
+
+    (void)CALL(drive, "ses_family_open", READ_CODES,
+               ses_family_open(drive->store, &victim, NULL, &family, &error));
+    for (size_t i = 0; family && i < ses_family_count(family); i++) {
+        if (strlen(ses_family_at(family, i)->session) > SES_ID_MAX)
+            find_fault(drive->progress, "ses_family_at", "a name is too long", "");
+    }
+    ses_family_close(family);
+    (void)CALL(drive, "ses_list_count, children", LIST_CODES,
+               ses_list_count(drive->store, "app", NULL, &children, NULL, &count, &error));
+}
+
 /* Nothing of others is due. */
 static void retain(struct drive *drive)
 {
@@ -1021,6 +1039,7 @@ static void create_and_delete(struct drive *drive)
     use_draft(drive);
     use_inbox(drive);
     read_pending(drive);
+    look_at_family(drive);
     retain(drive);
     set_labels(drive);
     list_all_filtered(drive, NULL);

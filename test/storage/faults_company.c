@@ -117,8 +117,8 @@ static const char *const without_company[] = {
     /* these read, or change what is in memory only */
     "ses_artifact_inline*", "ses_artifact_list_more", "ses_artifact_names*", "ses_artifact_open*",
     "ses_artifact_read", "ses_artifact_versions*", "ses_cancel_*", "ses_content_*", "ses_context_*",
-    "ses_cursor_*", "ses_draft_get", "ses_event_*", "ses_follower_*", "ses_get", "ses_inbox_list",
-    "ses_inputs_*", "ses_invocation_*", "ses_list*", "ses_output_delta", "ses_hits_indexed",
+    "ses_cursor_*", "ses_draft_get", "ses_event_*", "ses_family_open", "ses_follower_*", "ses_get",
+    "ses_inbox_list", "ses_inputs_*", "ses_invocation_*", "ses_list*", "ses_output_delta", "ses_hits_indexed",
     "ses_pending_is_long_running", "ses_pending_open*", "ses_refresh", "ses_render", "ses_session_*",
     "ses_shared_state_get", "ses_shared_state_json", "ses_state_*", "ses_store_backup", "ses_store_check",
     "ses_store_export", "ses_store_find", "ses_store_info", "ses_store_interrupt", "ses_store_make_id",

@@ -76,6 +76,8 @@ enum kind {
     X(WITHOUT_LABEL, 0, "without-label", "NAME", KIND_TEXT, "only sessions without this label")              \
     X(ALL_KINDS, 0, "all", NULL, KIND_NONE, "also sessions in the archive, children and memory")             \
     X(KIND, 0, "kind", "KIND", KIND_KINDS, "only conversation (the default), child, or memory")              \
+    X(OF_SESSION, 0, "child-of", "SESSION", KIND_SESSION, "only the children of this session of --user")     \
+    X(CHILDREN, 0, "children", NULL, KIND_NONE, "also its children, and theirs")                             \
     X(CHILD_OF, 0, "child-of", "SESSION", KIND_SESSION, "as a child of this session, such as a sub-agent's") \
     X(ARCHIVED, 0, "archived", NULL, KIND_NONE, "only sessions in the archive")                              \
     X(FAILED, 0, "failed", NULL, KIND_NONE, "only sessions whose last event has an error")                   \

@@ -22,13 +22,13 @@ const struct command command_table[] = {
          "apps or users, or the ids of the sessions. On a narrow terminal, titles and labels are cut; "
          "ids never are. --since and --before go by the update time, --written-since and --written-before "
          "by the last write. Only conversations are listed that are not in the archive, unless --kind, "
-         "--archived or --all is given. The exit code is 3 if options that select match nothing.\n"
+         "--archived, --child-of or --all is given. The exit code is 3 if options that select match nothing.\n"
          "With --preview it shows the newest text of each session, up to 200 bytes, and who said it; the "
          "first text of the user where there is no title; and, if calls wait for their responses, how "
          "many. Texts that a rewind took back are not shown. With --json these are in \"preview\".",
      .options = OPTIONS_OF(O(LIMIT), O(ORDER), O(PREVIEW), O(LABEL), O(WITHOUT_LABEL), O(ALL_KINDS),
-                           O(ARCHIVED), O(KIND), O(PREFIX), O(SINCE), O(BEFORE), O(WRITTEN_SINCE),
-                           O(WRITTEN_BEFORE), O(NAMES), O(CONTAINING), O(FAILED)),
+                           O(ARCHIVED), O(KIND), O(OF_SESSION), O(PREFIX), O(SINCE), O(BEFORE),
+                           O(WRITTEN_SINCE), O(WRITTEN_BEFORE), O(NAMES), O(CONTAINING), O(FAILED)),
      .example = " seslite -f agents.db --user alice list --label project=oslo --since 7d\n"
                 " seslite -f agents.db list -n 20 --preview",
      .run = run_list},
@@ -43,6 +43,16 @@ const struct command command_table[] = {
      .options = OPTIONS_OF(EVENT_RANGE, O(FULL), O(CONTAINING)),
      .example = " seslite -f agents.db show s1 --newest 20",
      .run = run_show},
+    {.group = "Look",
+     .name = "family",
+     .summary = "list the forks, children and other relatives of a session",
+     .words =
+         "Prints what the session was forked from, its forks, its siblings, which were forked from the same "
+         "session after the same event, what it is a child of, and its children. EVENT is the number of "
+         "the last event that both have in common.",
+     .argument = {"SESSION", KIND_SESSION, false, 1},
+     .example = " seslite -f agents.db family s1",
+     .run = run_family},
     {.group = "Look",
      .name = "state",
      .summary = "show the state of a session, or the value of one key",
@@ -419,9 +429,9 @@ const struct command command_table[] = {
      .name = "delete",
      .summary = "delete a session, a user or an app",
      .words = "Deletes the named session. With --everything it deletes the whole named user or app, "
-              "including its shared state.",
+              "including its shared state. With --children the session's children go, too, and theirs.",
      .argument = {"SESSION", KIND_SESSION, false, 1},
-     .options = OPTIONS_OF(O(EVERYTHING), O(SECURE), O(DRY_RUN), O(YES)),
+     .options = OPTIONS_OF(O(EVERYTHING), O(CHILDREN), O(SECURE), O(DRY_RUN), O(YES)),
      .example =
          " seslite -f agents.db delete s1\n seslite -f agents.db --app chat --user alice delete --everything",
      .run = run_delete},

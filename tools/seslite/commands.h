@@ -6,6 +6,7 @@ struct run;
 
 int run_list(struct run *run);
 int run_show(struct run *run);
+int run_family(struct run *run);
 int run_state(struct run *run);
 int run_events(struct run *run);
 int run_tail(struct run *run);

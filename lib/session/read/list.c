@@ -119,7 +119,7 @@ static int list_sessions(ses_store *store, struct list_op *op, const ses_list_op
     if (code == SES_OK && options.preview_bytes > PREVIEW_MAX)
         code = ses__error_set(error, SES_INVALID, "list options: preview_bytes is more than %d", PREVIEW_MAX);
     if (code == SES_OK)
-        code = ses__filter_take(options.filter, op->user, &op->filter, error);
+        code = ses__filter_take(options.filter, op->app, op->user, &op->filter, error);
     if (code != SES_OK)
         return code;
     op->no_state = (options.flags & SES_LIST_NO_STATE) != 0;

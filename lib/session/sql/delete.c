@@ -1,12 +1,14 @@
 /* Deletes sessions, users and apps. */
 #include "base/error.h"
 #include "session/followers.h"
+#include "storage/sql/rows/parts.h"
 #include "storage/sql/session/family.h"
 
 struct deletion {
     ses_key key; /* without a session: all of the user's; without a user: all of the app's */
     struct erasure erasure;
     int64_t limit; /* sessions of an app in a call */
+    bool with_children;
     /* out */
     int64_t sessions;
     int64_t state_keys;
@@ -21,6 +23,58 @@ static int end_without_any(struct db *db)
     return SES_OK;
 }
 
+/* Marks the children of what is marked. Returns false if there are no more. */
+static bool mark_children(struct family *family)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < family->count; i++) {
+        struct relative *child = &family->items[i];
+        const struct relative *of = child->child_user.ptr
+                                        ? ses__relative_find(family, child->child_user, child->child_session)
+                                        : NULL;
+        if (!child->is_deleted && of && of->is_deleted)
+            any = child->is_deleted = true;
+    }
+    return any;
+}
+
+static int delete_child(struct db *db, struct deletion *own, const struct session_row *of, int64_t id,
+                        ses_error *error)
+{
+    struct session_row child;
+    int code = ses__session_by_id(db, id, &child, error);
+
+    if (code == SES_NOTFOUND) /* it was deleted meanwhile */
+        return SES_OK;
+    if (code == SES_OK && child.app_id != of->app_id)
+        code = ses__refuse_stranger(db, "app's session", error);
+    if (code == SES_OK)
+        code = ses__session_remove(db, &child, error);
+    own->sessions += code == SES_OK;
+    return code;
+}
+
+/* Children, and theirs, whatever circles their names form: each is marked once. */
+static int delete_children(struct db *db, struct deletion *own, const struct session_row *row,
+                           ses_error *error)
+{
+    struct family family;
+    int code = ses__family_read(db, row, &own->key, &family, error);
+
+    family.own.is_deleted = true;
+    if (code == SES_OK)
+        code = ses__family_sort(&family, error);
+    while (code == SES_OK && mark_children(&family))
+        ;
+    for (size_t i = 0; i < family.count && code == SES_OK; i++) {
+        if (family.items[i].is_deleted)
+            code = delete_child(db, own, row, family.items[i].row.id, error);
+    }
+    ses__family_free(&family, db->allocator);
+    return code;
+}
+
 static int run_delete(struct db *db, void *context, ses_error *error)
 {
     struct deletion *own = context;
@@ -32,11 +86,13 @@ static int run_delete(struct db *db, void *context, ses_error *error)
         return end_without_any(db);
     if (code == SES_OK)
         code = ses__session_check_key(db, row.id, &own->key, error);
+    if (code == SES_OK && own->with_children)
+        code = delete_children(db, own, &row, error);
     if (code == SES_OK)
         code = ses__copies_count(db, &row, &own->key, 1, MAX_SEQ, error);
     if (code == SES_OK)
         code = ses__session_remove(db, &row, error);
-    own->sessions = 1;
+    own->sessions++;
     return code;
 }
 
@@ -107,20 +163,23 @@ static int delete_all(ses_store *store, struct deletion *own, storage_job *job,
 {
     const int64_t default_limit = 100;
     ses_delete_options options;
-    int code = ses__delete_options_take(store, given, &options, &own->erasure, error);
+    const unsigned known = own->key.session ? SES_DELETE_CHILDREN : 0;
+    int code = ses__delete_options_take(store, given, known, &options, &own->erasure, error);
 
     if (code == SES_OK && options.limit < 0)
         code = ses__error_set(error, SES_INVALID, "delete options: limit is negative");
     if (code != SES_OK)
         return code;
+    own->with_children = (options.flags & SES_DELETE_CHILDREN) != 0;
     own->limit = options.limit > 0 ? options.limit : default_limit;
     own->erasure.more = &own->more;
     code = ses__run_delete(store->storage, &own->erasure, job, own, error);
     if (code == SES_OK) {
         ses__receipt_end(options.erased, &own->erasure);
-        ses__lease_queue_wake(&store->leases, own->key.session ? &own->key : NULL);
+        ses__lease_queue_wake(&store->leases, own->key.session && !own->with_children ? &own->key : NULL);
     }
-    ses__followers_notify(store, code, &own->key);
+    /* Children may be of any user. */
+    ses__followers_notify(store, code, own->with_children ? &(ses_key){own->key.app, NULL, NULL} : &own->key);
     return code == SES_OK && (own->more || own->erasure.unclean) ? SES_MORE : code;
 }
 

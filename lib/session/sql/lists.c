@@ -173,7 +173,7 @@ static int count_sessions(ses_store *store, struct session_counting *counting, c
     if (code == SES_OK)
         code = ses__check_owner(counting->app, counting->user, NULL, error);
     if (code == SES_OK)
-        code = ses__filter_take(filter, counting->user, &counting->filter, error);
+        code = ses__filter_take(filter, counting->app, counting->user, &counting->filter, error);
     if (code == SES_OK)
         code =
             ses__run_within(store->storage, &limits, TO_READ_BEHIND, run_session_counting, counting, error);

@@ -29,7 +29,9 @@ static int end(struct run *run, int code, int64_t sessions, const ses_erased *er
 static int delete_session(struct run *run)
 {
     ses_erased erased = {.size = sizeof erased};
-    const ses_delete_options options = {.size = sizeof options, .flags = flags_given(run), .erased = &erased};
+    const unsigned children = given(run, OPTION_CHILDREN) ? SES_DELETE_CHILDREN : 0;
+    const ses_delete_options options = {
+        .size = sizeof options, .flags = flags_given(run) | children, .erased = &erased};
     int64_t deleted = 0;
     int status = EXIT_OK;
     ses_session *session = session_read(run, &status);
@@ -37,8 +39,8 @@ static int delete_session(struct run *run)
     if (!session)
         return status;
     if (!given(run, OPTION_DRY_RUN))
-        status = confirm(run, "Delete the session %s of %s, with %s", run->key.session, run->key.user,
-                         counted(ses_session_stored(session), "event"));
+        status = confirm(run, "Delete the session %s of %s, with %s%s", run->key.session, run->key.user,
+                         counted(ses_session_stored(session), "event"), children ? " and its children" : "");
     ses_session_close(session);
     if (status != EXIT_OK || given(run, OPTION_DRY_RUN))
         return status == EXIT_OK ? report_deleted(run, "session", 1) : status;
@@ -112,6 +114,8 @@ int run_delete(struct run *run)
 {
     bool everything = given(run, OPTION_EVERYTHING);
 
+    if (given(run, OPTION_CHILDREN) && (everything || given(run, OPTION_DRY_RUN)))
+        return say_usage(run, "--children deletes those of a session, and does not count them before");
     if (!everything && !given(run, OPTION_SESSION))
         return say_usage(run, "delete needs a session, or --everything");
     int status = given(run, OPTION_DRY_RUN) ? open_to_read(run) : open_to_write(run);

@@ -46,6 +46,7 @@ struct filter_texts {
     int64_t before_us;
     int64_t written_since_us;
     int64_t written_before_us;
+    ses_key child_of;
 };
 
 /* NULL without the option. Its value has been checked with the command line. */
@@ -58,7 +59,7 @@ static unsigned kinds_given(const struct run *run)
 {
     const char *kind = given(run, OPTION_KIND) ? run->values[OPTION_KIND] : "conversation";
 
-    if (given(run, OPTION_ALL_KINDS))
+    if (given(run, OPTION_ALL_KINDS) || (given(run, OPTION_OF_SESSION) && !given(run, OPTION_KIND)))
         return 0;
     return strcmp(kind, "child") == 0    ? SES_KIND_CHILD
            : strcmp(kind, "memory") == 0 ? SES_KIND_MEMORY
@@ -80,6 +81,8 @@ static void filter_given(const struct run *run, ses_filter *filter, struct filte
                      .archived = given(run, OPTION_ARCHIVED)    ? SES_ARCHIVED_ONLY
                                  : given(run, OPTION_ALL_KINDS) ? SES_ARCHIVED_ANY
                                                                 : SES_ARCHIVED_NO};
+    texts->child_of = (ses_key){NULL, run->values[OPTION_USER], run->values[OPTION_OF_SESSION]};
+    filter->child_of = given(run, OPTION_OF_SESSION) ? &texts->child_of : NULL;
     texts->label = filter_label_given(run, filter);
 }
 
@@ -244,9 +247,11 @@ static void note_empty(struct run *run)
 static int end_list(const struct listing *listing, const char *what, int status)
 {
     static const enum option_id selecting[] = {
-        OPTION_APP,    OPTION_USER,     OPTION_LABEL,         OPTION_WITHOUT_LABEL,  OPTION_PREFIX,
-        OPTION_SINCE,  OPTION_BEFORE,   OPTION_WRITTEN_SINCE, OPTION_WRITTEN_BEFORE, OPTION_CONTAINING,
-        OPTION_FAILED, OPTION_ARCHIVED, OPTION_KIND};
+        OPTION_APP,           OPTION_USER,          OPTION_LABEL,
+        OPTION_WITHOUT_LABEL, OPTION_PREFIX,        OPTION_SINCE,
+        OPTION_BEFORE,        OPTION_WRITTEN_SINCE, OPTION_WRITTEN_BEFORE,
+        OPTION_CONTAINING,    OPTION_FAILED,        OPTION_ARCHIVED,
+        OPTION_OF_SESSION,    OPTION_KIND};
     struct run *run = listing->run;
 
     if (status == STOP || status != EXIT_OK || listing->count > 0)
@@ -386,6 +391,8 @@ int run_list(struct run *run)
         return say_usage(run, "--containing and --failed select sessions, not apps or users");
     if (given(run, OPTION_ALL_KINDS) && (given(run, OPTION_ARCHIVED) || given(run, OPTION_KIND)))
         return say_usage(run, "--all lists all sessions, and --archived and --kind only some of them");
+    if (given(run, OPTION_OF_SESSION) && !given(run, OPTION_USER))
+        return say_usage(run, "--child-of needs --user: it names a session of that user");
     if (given(run, OPTION_NAMES) && given(run, OPTION_PREVIEW))
         return say_usage(run, "--preview adds to the list of sessions, and --names prints only names");
     int status = open_to_search(run);

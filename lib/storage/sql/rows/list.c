@@ -9,7 +9,7 @@
 /* ---------------------------------------------------------------------------------------- parameters */
 
 /* The parameters of a list by their numbers, from 1 on. Those that nothing is written to are NULL. */
-enum { LIST_PARAMETERS = 20 };
+enum { LIST_PARAMETERS = 22 };
 struct list_values {
     struct value at[LIST_PARAMETERS + 2];
 };
@@ -55,12 +55,14 @@ void ses__prefix_values(struct value *values, const struct list_filter *filter, 
 void ses__pass_values(struct value *values, const struct list_filter *filter, int64_t without_shelves)
 {
     const bool is_asked = filter->changed_since_us != INT64_MIN || filter->changed_before_us != INT64_MAX ||
-                          filter->without_label || without_shelves != 0;
+                          filter->without_label || without_shelves != 0 || filter->child_of.session;
 
     values[0] = INT_IF(is_asked, filter->changed_since_us);
     values[1] = INT_IF(is_asked, filter->changed_before_us);
     values[2] = STRING(filter->without_label);
     values[3] = INT(without_shelves);
+    values[4] = STRING(filter->child_of.user);
+    values[5] = STRING(filter->child_of.session);
 }
 
 static bool splits(int64_t shelves, enum list_range range)
@@ -141,7 +143,7 @@ static void set_after(struct value *values, const struct list_query *list)
         if (factor < 0)
             values[8] = INT(us > INT64_MIN ? -us : INT64_MAX);
         values[12] = INT(list->order == SES_ORDER_CHANGED);
-        values[19] = INT(factor);
+        values[21] = INT(factor);
         return;
     }
     if (list->order == SES_ORDER_CHANGED)
@@ -154,7 +156,7 @@ static void set_after(struct value *values, const struct list_query *list)
         set_active(values + 11, list->filter, list->range == RANGE_BOTH ? RANGE_SHOWN : list->range, since_us,
                    before_us);
         if (list->range == RANGE_BOTH)
-            set_active(values + 19, list->filter, RANGE_HIDDEN, since_us, before_us);
+            set_active(values + 21, list->filter, RANGE_HIDDEN, since_us, before_us);
     }
 }
 
@@ -248,7 +250,7 @@ void ses__list_rows_open(struct list_rows *rows, struct db *db, const struct lis
         ses__prefix_values(values.at + 13, list->filter, &rows->end);
     if (list->among) {
         values.at[11] = INT(list->found_by == INDEX_LABELS);
-        values.at[20] = INT_IF(!list->whole_app, list->user_id);
+        values.at[22] = INT_IF(!list->whole_app, list->user_id);
     }
     ses__query_open(&rows->query, db, list_statement(list), error, values.at + 1);
 }
@@ -275,11 +277,12 @@ int ses__list_find(struct db *db, const struct list_query *list, enum list_index
                    struct found *found, ses_error *error)
 {
     const struct list_filter *filter = list->filter;
-    const struct statement *statement = index == INDEX_NAMES    ? STATEMENT_IDS_NAMED
-                                        : index == INDEX_LABELS ? STATEMENT_IDS_LABELLED
-                                        : list->whole_app       ? STATEMENT_IDS_ACTIVE_OF_APP
-                                                                : STATEMENT_IDS_ACTIVE_OF_USER;
-    const bool of_app = list->whole_app || index == INDEX_LABELS;
+    const struct statement *statement = index == INDEX_NAMES      ? STATEMENT_IDS_NAMED
+                                        : index == INDEX_CHILDREN ? STATEMENT_IDS_OF_CHILDREN
+                                        : index == INDEX_LABELS   ? STATEMENT_IDS_LABELLED
+                                        : list->whole_app         ? STATEMENT_IDS_ACTIVE_OF_APP
+                                                                  : STATEMENT_IDS_ACTIVE_OF_USER;
+    const bool of_app = list->whole_app || index == INDEX_LABELS || index == INDEX_CHILDREN;
     struct list_values values = no_values();
     struct prefix_end end;
     struct query query;
@@ -288,6 +291,9 @@ int ses__list_find(struct db *db, const struct list_query *list, enum list_index
     values.at[2] = INT(limit);
     if (index == INDEX_NAMES) {
         ses__prefix_values(values.at + 3, filter, &end);
+    } else if (index == INDEX_CHILDREN) {
+        values.at[3] = STRING(filter->child_of.user);
+        values.at[4] = STRING(filter->child_of.session);
     } else if (index == INDEX_LABELS) {
         ses__label_values(values.at + 3, filter);
     } else {
@@ -324,7 +330,7 @@ int ses__list_count_all(struct db *db, const struct list_query *list, int64_t *c
         ses__prefix_values(values.at + 13, filter, &end);
     } else if (statement == STATEMENT_COUNT_ACTIVE) {
         set_active(values.at + 11, filter, RANGE_SHOWN, filter->since_us, filter->before_us);
-        set_active(values.at + 19, filter, RANGE_HIDDEN, filter->since_us, filter->before_us);
+        set_active(values.at + 21, filter, RANGE_HIDDEN, filter->since_us, filter->before_us);
     }
     const int code = ses__query_number(db, statement, count, error, values.at + 1);
     return code == SES_NOTFOUND ? SES_OK : code;

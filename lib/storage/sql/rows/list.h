@@ -5,7 +5,7 @@
 #include "storage/sql/rows/session.h"
 
 /* An index that finds sessions for a filter. */
-enum list_index { INDEX_NAMES, INDEX_LABELS, INDEX_ACTIVITY };
+enum list_index { INDEX_NAMES, INDEX_CHILDREN, INDEX_LABELS, INDEX_ACTIVITY };
 /* A range of the indexes by activity (parts.h), by its shelves. */
 enum list_range { RANGE_SHOWN = SHELVES_SHOWN, RANGE_HIDDEN = SHELVES_HIDDEN, RANGE_BOTH = 0xffff };
 
@@ -30,8 +30,9 @@ struct prefix_end {
 };
 
 /* The parameters for a label and the values it may have, which are three; for names that begin with a prefix,
- * and what is above them, two; and for the times of the last write, a label that is not there, and
- * shelves, four. */
+ * and what is above them, two; and for the times of the last write, a label that is not there, shelves, and
+ * the names of the session that one is a child of, six. */
+enum { PASS_VALUES = 6 };
 SESLITE_PRIVATE void ses__label_values(struct value *values, const struct list_filter *filter);
 SESLITE_PRIVATE void ses__prefix_values(struct value *values, const struct list_filter *filter,
                                         struct prefix_end *end);
@@ -73,8 +74,8 @@ struct found {
     size_t capacity;
 };
 /* Finds at most `limit` sessions by one part of the filter: the start of their names, which needs a user,
- * their label, or the times. Those with a label are of all users of the app. `found` is to be freed in any
- * case. */
+ * their label, the session that they are children of, or the times. Those with a label, and children, are of
+ * all users of the app. `found` is to be freed in any case. */
 SESLITE_PRIVATE int ses__list_find(struct db *db, const struct list_query *list, enum list_index index,
                                    int64_t limit, struct found *found, ses_error *error);
 SESLITE_PRIVATE int ses__list_count_all(struct db *db, const struct list_query *list, int64_t *count,

@@ -258,7 +258,7 @@ void ses__found_rows_open(struct found_rows *rows, struct db *db, const struct w
     const struct value none = INT_IF(false, 0);
     struct value label[3] = {none, none, none};
     struct value prefix[2] = {none, none};
-    struct value pass[4];
+    struct value pass[PASS_VALUES];
     const struct user_row *owner = asked->owner;
     char whose[OWNERS_MAX];
 
@@ -280,7 +280,8 @@ void ses__found_rows_open(struct found_rows *rows, struct db *db, const struct w
                            INT_IF(after, after ? after->time_us : 0),
                            TEXT((after ? after->name : (struct span){NULL, 0})),
                            INT_IF(after, after ? after->user_id : 0), INT_IF(after, asked->after_seq),
-                           INT(asked->limit), prefix[0], prefix[1], pass[0], pass[1], pass[2], pass[3]));
+                           INT(asked->limit), prefix[0], prefix[1], pass[0], pass[1], pass[2], pass[3],
+                           pass[4], pass[5]));
     if (asked->text->failed)
         ses__query_keep(&rows->query, ses__error_nomem(error));
     if (ses__query_row(&rows->query))

@@ -49,12 +49,16 @@ static int read_relative(struct query *query, struct arena *arena, struct relati
     if (!keep_family_name(arena, query, 8, &relative->user) ||
         !keep_family_name(arena, query, 9, &relative->session) ||
         !keep_family_name(arena, query, 10, &relative->parent_user) ||
-        !keep_family_name(arena, query, 11, &relative->parent_session))
+        !keep_family_name(arena, query, 11, &relative->parent_session) ||
+        !keep_family_name(arena, query, 12, &relative->child_user) ||
+        !keep_family_name(arena, query, 13, &relative->child_session))
         return ses__error_nomem(query->error);
     if (query->code != SES_OK)
         return query->code;
     if (!ses__is_id(relative->parent_user) || !ses__is_id(relative->parent_session)) /* a check says so */
         relative->parent_user.ptr = NULL;
+    if (!ses__is_id(relative->child_user) || !ses__is_id(relative->child_session))
+        relative->child_user.ptr = NULL;
     return ses__is_id(relative->user) && ses__is_id(relative->session)
                ? ses__session_row_check(&relative->row, query->db, query->error)
                : ses__refuse_stranger(query->db, "session", query->error);
@@ -122,6 +126,51 @@ void ses__family_free(struct family *family, const ses_allocator *allocator)
     ses__arena_free(&family->arena);
 }
 
+/* ------------------------------------------------------------------------------------------------ names */
+
+static int compare_to_names(struct span user, struct span session, const struct relative *relative)
+{
+    const int order = ses__span_order(user, relative->user);
+
+    return order != 0 ? order : ses__span_order(session, relative->session);
+}
+
+static int compare_by_name(const void *a, const void *b)
+{
+    const struct relative *one = *(const struct relative *const *)a;
+    return compare_to_names(one->user, one->session, *(const struct relative *const *)b);
+}
+
+int ses__family_sort(struct family *family, ses_error *error)
+{
+    family->by_name = ses__arena_new(&family->arena, (family->count + 1) * sizeof *family->by_name);
+    if (!family->by_name)
+        return ses__error_nomem(error);
+    for (size_t i = 0; i < family->count; i++)
+        family->by_name[i] = &family->items[i];
+    family->by_name[family->count] = &family->own;
+    qsort(family->by_name, family->count + 1, sizeof(const struct relative *), compare_by_name);
+    return SES_OK;
+}
+
+const struct relative *ses__relative_find(const struct family *family, struct span user, struct span session)
+{
+    size_t first = 0;
+    size_t end = family->count + 1;
+
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        const int order = compare_to_names(user, session, family->by_name[middle]);
+        if (order == 0)
+            return family->by_name[middle];
+        if (order < 0)
+            end = middle;
+        else
+            first = middle + 1;
+    }
+    return NULL;
+}
+
 /* ---------------------------------------------------------------------------------------------- comparing */
 
 /* Memory keeps no more of an event than its id, author, time and content. */
@@ -146,8 +195,8 @@ int ses__original_find(struct db *db, int64_t session_id, const struct event_row
     return ses__event_rows_close(&rows);
 }
 
-/* True if the child names it as its parent. */
-static bool is_child_of(const struct relative *child, const struct relative *parent)
+/* True if the fork names it as its parent. */
+static bool is_fork_of(const struct relative *child, const struct relative *parent)
 {
     return child->parent_user.ptr && ses__span_is(child->parent_user, parent->user) &&
            ses__span_is(child->parent_session, parent->session);
@@ -158,12 +207,12 @@ static bool is_child_of(const struct relative *child, const struct relative *par
  * name since. */
 static int64_t find_parting_point(const struct relative *own, const struct relative *other)
 {
-    const bool is_own = !is_child_of(other, own);
+    const bool is_own = !is_fork_of(other, own);
     const struct relative *child = is_own ? own : other;
     const struct relative *parent = is_own ? other : own;
 
-    return is_child_of(child, parent) && child->row.created_us >= parent->row.created_us ? child->parent_seq
-                                                                                         : -1;
+    return is_fork_of(child, parent) && child->row.created_us >= parent->row.created_us ? child->parent_seq
+                                                                                        : -1;
 }
 
 /* Both have all events in common up to the point where they part, so the first one that neither has pruned
@@ -185,12 +234,18 @@ static int find_common(struct db *db, const struct relative *own, const struct r
     return ses__event_rows_close(&rows);
 }
 
+static bool is_child(const struct relative *relative)
+{
+    return relative->child_user.ptr != NULL;
+}
+
 int ses__kinship_find(struct db *db, const struct relative *own, const struct relative *other,
                       struct kinship *kinship, ses_error *error)
 {
     *kinship = (struct kinship){.is_linked = own->origin > 0 && own->origin == other->origin,
                                 .is_memory = is_memory_of(other, own),
-                                .is_by_id = is_for_memory(own) || is_for_memory(other),
+                                .is_by_id = is_for_memory(own) || is_for_memory(other) ||
+                                            is_child(own) != is_child(other),
                                 .common = -1};
     return kinship->is_linked && !kinship->is_by_id ? find_common(db, own, other, &kinship->common, error)
                                                     : SES_OK;

@@ -14,6 +14,9 @@ struct relative {
     struct span parent_user; /* without text: it is no fork */
     struct span parent_session;
     int64_t parent_seq;
+    struct span child_user; /* without text: it is no child */
+    struct span child_session;
+    bool is_deleted; /* with what it is a child of */
 };
 
 /* In the order of their numbers, in which two calls that redact each other's relatives do not wait for
@@ -23,14 +26,16 @@ struct family {
     struct relative *items;
     size_t count;
     size_t capacity;
-    struct arena arena; /* of the names */
+    struct arena arena;              /* of the names */
+    const struct relative **by_name; /* all, and own: see ses__family_sort */
 };
 
 /* The events of one session that another has, too. */
 struct kinship {
     bool is_linked; /* by the number of origin */
     bool is_memory; /* its name says that it has what was copied of the other */
-    bool is_by_id;  /* one is for memory: a copy has the same id, author and time, and a number of its own */
+    bool is_by_id;  /* one is for memory, or a child: a copy has the same id, author and time, and a number of
+                       its own */
     int64_t common; /* else: up to this number both have the same events; -1: nothing is known */
 };
 
@@ -38,6 +43,11 @@ struct kinship {
 SESLITE_PRIVATE int ses__family_read(struct db *db, const struct session_row *row, const ses_key *key,
                                      struct family *family, ses_error *error);
 SESLITE_PRIVATE void ses__family_free(struct family *family, const ses_allocator *allocator);
+/* Sorts the relatives, and own, by their names, so that they are found by these. NOMEM. */
+SESLITE_PRIVATE int ses__family_sort(struct family *family, ses_error *error);
+/* NULL: there is none of these names. */
+SESLITE_PRIVATE const struct relative *ses__relative_find(const struct family *family, struct span user,
+                                                          struct span session);
 SESLITE_PRIVATE int ses__kinship_find(struct db *db, const struct relative *own, const struct relative *other,
                                       struct kinship *kinship, ses_error *error);
 

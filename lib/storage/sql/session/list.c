@@ -116,6 +116,7 @@ static int walk_ranges(struct list_op *op, struct db *db, struct list_query *que
  */
 static const int64_t few_found[] = {
     [INDEX_NAMES] = 3000,
+    [INDEX_CHILDREN] = 3000,
     [INDEX_LABELS] = 3000,
     [INDEX_ACTIVITY] = 10000,
 };
@@ -129,6 +130,8 @@ static bool is_asked(const struct list_query *query, enum list_index index)
 
     if (index == INDEX_NAMES)
         return filter->id_prefix != NULL;
+    if (index == INDEX_CHILDREN)
+        return filter->child_of.session != NULL;
     if (index == INDEX_LABELS)
         return filter->label != NULL;
     /* A list by update time goes only through these times anyway. */
@@ -138,7 +141,11 @@ static bool is_asked(const struct list_query *query, enum list_index index)
 
 static bool is_any_asked(const struct list_query *query)
 {
-    return is_asked(query, INDEX_NAMES) || is_asked(query, INDEX_LABELS) || is_asked(query, INDEX_ACTIVITY);
+    bool any = false;
+
+    for (int i = INDEX_NAMES; i <= INDEX_ACTIVITY; i++)
+        any = any || is_asked(query, (enum list_index)i);
+    return any;
 }
 
 /* `*is_found`: by the first index that finds few, as `query->found_by` then says. */

@@ -11,12 +11,12 @@
 
 /* ------------------------------------------------------------------------------------------ a new session */
 
-/* Lines of versions before 0.3.0 have no number of origin. Then a fork gets that of the parent that it names,
- * if that is there and older. */
-static int find_parents_origin(const struct load_run *run, int64_t *origin, ses_error *error)
+/* Lines of versions before 0.3.0 have no number of origin. Then a fork, or a child, gets that of the session
+ * that it names, if that is there and older. */
+static int find_origin_by_name(const struct load_run *run, const ses_key *named, int64_t *origin,
+                               ses_error *error)
 {
-    const struct load_op *op = run->op;
-    const ses_key key = {op->key->app, op->parent->user, op->parent->session};
+    const ses_key key = {run->op->key->app, named->user, named->session};
     struct session_row parent;
     const int code = ses__session_find(run->db, &key, &parent, error);
 
@@ -45,8 +45,8 @@ static int add_head(struct load_run *run, ses_error *error)
             run->db, STATEMENT_PARENT_SET, error,
             VALUES(INT(row->id), STRING(op->parent->user), STRING(op->parent->session), INT(op->parent_seq)));
     row->details |= op->parent ? DETAIL_PARENT : 0;
-    if (code == SES_OK && origin == 0 && op->parent)
-        code = find_parents_origin(run, &origin, error);
+    if (code == SES_OK && origin == 0 && (op->parent || op->child_of))
+        code = find_origin_by_name(run, op->parent ? op->parent : op->child_of, &origin, error);
     if (code == SES_OK && origin > 0)
         code = ses__query_do(run->db, STATEMENT_ORIGIN_SET, error, VALUES(INT(row->id), INT(origin)));
     return code == SES_OK ? ses__base_add(run->db, row->id, op->base, op->base_count, error) : code;

@@ -125,7 +125,8 @@ static int read_usage_sessions(struct usage_batch *batch, int64_t after, ses_err
                                                          : STATEMENT_USAGE_ANY;
     const int64_t of = walk->session_id ? walk->session_id : walk->user_id ? walk->user_id : walk->app_id;
     const struct list_filter *filter = &walk->filter;
-    struct value values[16] = {INT(of), INT(USAGE_SESSIONS), INT(filter->since_us), INT(filter->before_us)};
+    struct value values[12 + PASS_VALUES] = {INT(of), INT(USAGE_SESSIONS), INT(filter->since_us),
+                                             INT(filter->before_us)};
     struct prefix_end end;
     struct query query;
 
