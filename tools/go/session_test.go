@@ -72,6 +72,11 @@ func TestASessionTellsWhatItIs(t *testing.T) {
 	must(t, err)
 	of, isChild := child.ChildOf()
 	same(t, []any{child.Kind(), of, isChild, made.Kind()}, []any{seslite.Child, key, true, seslite.Conversation})
+	relatives, err := store.Family(ctx, child.Key())
+	must(t, err)
+	same(t, []any{len(relatives), relatives[0].Relation, relatives[0].Key}, []any{1, seslite.Owner, key})
+	children, err := store.CountSessions(ctx, key.App, "", &seslite.Filter{ChildOf: &key})
+	same(t, []any{children, err}, []any{int64(1), nil})
 	remembered := seslite.Key{App: key.App, User: key.User, Session: "memory"}
 	_, err = store.Load(ctx, remembered, &seslite.Loaded{IsMemory: true}, nil)
 	must(t, err)

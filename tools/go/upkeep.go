@@ -12,6 +12,8 @@ import (
 type DeleteOptions struct {
 	Secure bool // overwrites the deleted data, and empties the write-ahead log
 	Limit  int  // DeleteApp: sessions per call; 0: 100
+	// Delete: also the session's children, and theirs.
+	Children bool
 	// Erased becomes the receipt, which takes time: forks are looked for. nil: none.
 	Erased *Erased
 }
@@ -22,7 +24,7 @@ func (c *call) deleteOptions(o *DeleteOptions) *C.ses_delete_options {
 	}
 	return lend(c, &C.ses_delete_options{
 		size:       C.sizeof_ses_delete_options,
-		flags:      flag(o.Secure, C.SES_SECURE),
+		flags:      flag(o.Secure, C.SES_SECURE) | flag(o.Children, C.SES_DELETE_CHILDREN),
 		limit:      C.int64_t(o.Limit),
 		timeout_ms: c.timeout,
 		cancel:     c.cancel,

@@ -84,6 +84,7 @@ type Filter struct {
 	Archived      *bool     // it is in the archive, or it is not; nil: both
 	Kinds         Kind      // it is of one of these kinds, joined by |; 0: of any
 	Remembered    bool      // some of it is remembered, or it is memory
+	ChildOf       *Key      // it is a child of this session, whose App may be empty
 }
 
 // A Kind says what a session is.
@@ -110,6 +111,7 @@ func (c *call) filter(f *Filter) *C.ses_filter {
 		changed_before_us: c.time(f.ChangedBefore),
 		without_label:     c.optional(f.WithoutLabel),
 		kinds:             C.uint(f.Kinds),
+		child_of:          c.link(f.ChildOf),
 	}
 	if f.Remembered {
 		made.remembered = 1

@@ -108,6 +108,7 @@ export interface RemoteStore extends Remoted<
     | "find"
     | "delete"
     | "deleteUser"
+    | "family"
     | "check"
     | "maintain"
 > {

@@ -162,6 +162,7 @@ export class RemoteStore extends forward([
     "find",
     "delete",
     "deleteUser",
+    "family",
     "check",
     "maintain",
 ]) {

@@ -165,6 +165,18 @@ export interface Filter {
     archived?: boolean;
     /** Only sessions of these kinds. */
     kinds?: Iterable<Kind>;
+    /** Only children of this session. */
+    childOf?: { user: string; session: string };
+}
+
+/** A session that is related to another. */
+export interface Relative {
+    /** A sibling was forked from the same session, after the same event. */
+    relation: "parent" | "fork" | "sibling" | "childOf" | "child";
+    key: Key;
+    /** The last event that both have; 0 for children. */
+    seq: number;
+    createdUs: Micros;
 }
 
 export interface ListOptions {
@@ -603,8 +615,10 @@ export class Store {
         text: string,
         options?: { ignoreCase?: boolean },
     ): Generator<Finding, void, undefined>;
-    /** Returns whether there was such a session. */
-    delete(key: Key, options?: { secure?: boolean }): boolean;
+    /** Returns whether there was such a session. With `children` also its children are deleted, and theirs. */
+    delete(key: Key, options?: { secure?: boolean; children?: boolean }): boolean;
+    /** The sessions that are related to one. */
+    family(key: Key): Relative[];
     deleteUser(
         app: string,
         user: string,

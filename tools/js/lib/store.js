@@ -229,10 +229,19 @@ export class Store {
 
     delete(key, options) {
         const engine = this.#engine;
-        const flags = known(options, ["secure"], "delete").secure ? SECURE : 0;
+        const given = known(options, ["secure", "children"], "delete");
+        const flags = (given.secure ? SECURE : 0) | (given.children ? WITH_CHILDREN : 0);
         return engine.frame(() => {
             engine.check(engine.calls.delete(this.#open, ...keyTexts(engine, key), flags));
-            return engine.out(0) === 1;
+            return engine.out(0) > 0;
+        });
+    }
+
+    family(key) {
+        const engine = this.#engine;
+        return engine.frame(() => {
+            engine.check(engine.calls.family(this.#open, ...keyTexts(engine, key)));
+            return takeFamily(engine, key.app);
         });
     }
 
@@ -591,6 +600,27 @@ function takeProblem(engine) {
     };
 }
 
+const WITH_CHILDREN = 0x1;
+const RELATIONS = [undefined, "parent", "fork", "sibling", "childOf", "child"];
+
+function takeFamily(engine, app) {
+    const family = engine.out(0);
+    const count = engine.out(1);
+    try {
+        return Array.from({ length: count }, (_, index) => {
+            engine.calls.family_at(family, index);
+            return {
+                relation: RELATIONS[engine.out(0)],
+                key: { app, user: engine.string(engine.out(1)), session: engine.string(engine.out(2)) },
+                seq: engine.out(3),
+                createdUs: engine.exact(4),
+            };
+        });
+    } finally {
+        engine.free("family_close", family);
+    }
+}
+
 function kindBit(kind) {
     if (!Object.hasOwn(KINDS, kind))
         throw new MisuseError(`kinds: expected ${Object.keys(KINDS).join(", ")}, not ${String(kind)}`);
@@ -611,6 +641,7 @@ function filterSlots(engine, filter) {
             "withoutLabel",
             "archived",
             "kinds",
+            "childOf",
         ],
         "filter",
     );
@@ -625,6 +656,8 @@ function filterSlots(engine, filter) {
         engine.text(given.withoutLabel, "withoutLabel"),
         given.archived === undefined ? 0 : given.archived ? 2 : 1,
         Array.from(given.kinds ?? []).reduce((all, kind) => all | kindBit(kind), 0),
+        engine.text(given.childOf?.user, "childOf"),
+        engine.text(given.childOf?.session, "childOf"),
     ]);
 }
 

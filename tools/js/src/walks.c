@@ -40,8 +40,9 @@ EXPORT(cursor_close) void js_cursor_close(ses_cursor *cursor)
 
 /* ------------------------------------------------------------------------------------------------ lists */
 
-static ses_filter filter_of(const int64_t *slots)
+static ses_filter filter_of(const int64_t *slots, ses_key *child_of)
 {
+    *child_of = (ses_key){NULL, (const char *)(uintptr_t)slots[14], (const char *)(uintptr_t)slots[15]};
     return (ses_filter){.size = sizeof(ses_filter),
                         .label = (const char *)(uintptr_t)slots[0],
                         .label_value = (const char *)(uintptr_t)slots[1],
@@ -52,14 +53,16 @@ static ses_filter filter_of(const int64_t *slots)
                         .changed_before_us = js_optional(slots + 9),
                         .without_label = (const char *)(uintptr_t)slots[11],
                         .archived = (int)slots[12],
-                        .kinds = (unsigned)slots[13]};
+                        .kinds = (unsigned)slots[13],
+                        .child_of = child_of->session ? child_of : NULL};
 }
 
 EXPORT(list)
 int js_list(ses_store *store, const char *app, const char *user, int order, size_t limit, const char *token,
             int flags, const int64_t *filter_slots)
 {
-    const ses_filter filter = filter_of(filter_slots);
+    ses_key child_of;
+    const ses_filter filter = filter_of(filter_slots, &child_of);
     const ses_list_options options = {.size = sizeof options,
                                       .order = order,
                                       .limit = limit,
@@ -93,7 +96,8 @@ EXPORT(page_close) void js_page_close(ses_page *page)
 EXPORT(list_count)
 int js_list_count(ses_store *store, const char *app, const char *user, const int64_t *filter_slots)
 {
-    const ses_filter filter = filter_of(filter_slots);
+    ses_key child_of;
+    const ses_filter filter = filter_of(filter_slots, &child_of);
     return ses_list_count(store, app, user, &filter, NULL, &js_out[0], &js_failure);
 }
 
@@ -119,6 +123,35 @@ EXPORT(names_at) const char *js_names_at(const ses_names *names, size_t index)
 EXPORT(names_close) void js_names_close(ses_names *names)
 {
     ses_names_close(names);
+}
+
+/* ------------------------------------------------------------------------------------------------ family */
+
+EXPORT(family) int js_family(ses_store *store, const char *app, const char *user, const char *id)
+{
+    const ses_key key = {app, user, id};
+    ses_family *family = NULL;
+    const int code = ses_family_open(store, &key, NULL, &family, &js_failure);
+
+    js_out[0] = js_slot(family);
+    js_out[1] = family ? (int64_t)ses_family_count(family) : 0;
+    return code;
+}
+
+EXPORT(family_at) void js_family_at(const ses_family *family, size_t index)
+{
+    const ses_relative *relative = ses_family_at(family, index);
+
+    js_out[0] = relative->relation;
+    js_out[1] = js_slot(relative->user);
+    js_out[2] = js_slot(relative->session);
+    js_out[3] = relative->seq;
+    js_out[4] = relative->created_us;
+}
+
+EXPORT(family_close) void js_family_close(ses_family *family)
+{
+    ses_family_close(family);
 }
 
 /* ---------------------------------------------------------------------------------------------- deletion */

@@ -207,6 +207,9 @@ test("sessions are listed page by page, with filters", () =>
         assert.deepEqual(child.facts().childOf, { app: "app", ...parent });
         assert.equal(store.count("app", undefined, { kinds: ["child", "memory"] }), 1);
         assert.throws(() => store.count("app", undefined, { kinds: ["other"] }), seslite.MisuseError);
+        assert.equal(store.count("app", undefined, { childOf: parent }), 1);
+        const [relative] = store.family({ app: "app", user: "alice", session: "s0" });
+        assert.deepEqual([relative.relation, relative.key.session, relative.seq], ["child", "sub", 0]);
         child.setArchived();
         assert.equal(typeof child.facts().archivedUs, "bigint");
         assert.equal(store.count("app", undefined, { archived: true }), 1);

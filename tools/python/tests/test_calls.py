@@ -100,6 +100,11 @@ def test_a_session_tells_what_it_is(store, session):
     assert store.get(Key("app", "user", "put away")).archived_us == 9
     child = store.create(Key("app", "user", "child"), child_of=made.key)
     assert (child.kind, child.child_of, made.kind, made.child_of) == ("child", made.key, "conversation", None)
+    assert [(one.relation, one.key, one.seq) for one in store.family(made.key)] == [("child", child.key, 0)]
+    assert store.count("app", filter=seslite.Filter(child_of=made.key)) == 1
+    grandchild = store.create(Key("app", "user", "grandchild"), child_of=child.key)
+    assert store.family(grandchild.key)[0].relation == "child of"
+    store.delete(grandchild.key, children=True)
     store.load(Key("app", "user", "own memory"), is_memory=True)
     store.load(Key("app", "user", "other child"), child_of=made.key)
     assert store.count("app", filter=seslite.Filter(kinds=["child"])) == 2

@@ -68,7 +68,7 @@ from .errors import (
 )
 from .follow import Follower, ResetError
 from .limits import Limits
-from .lists import Cursor, Filter, Page, Preview
+from .lists import Cursor, Filter, Page, Preview, Relative
 from .search import Hit, Hits
 from .session import Session
 from .store import Store
@@ -173,6 +173,7 @@ __all__ = [
     "REMOVED",
     "Range",
     "ReadOnlyError",
+    "Relative",
     "ResetError",
     "SCHEMA_VERSION",
     "Session",

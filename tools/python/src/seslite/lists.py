@@ -56,6 +56,8 @@ class Filter(_ffi.Value):
     """Only sessions of these kinds: "conversation", "child", "memory"."""
     remembered: bool = False
     """Only sessions of which something is remembered, and memory."""
+    child_of: Key | None = None
+    """Only children of this session."""
 
     def __post_init__(self) -> None:
         keep: list[Any] = []
@@ -76,8 +78,45 @@ class Filter(_ffi.Value):
             else lib.SES_ARCHIVED_NO,
             kinds=_kinds_in(self.kinds),
             remembered=self.remembered,
+            child_of=None if self.child_of is None else self.child_of.c,
         )
         self._set_struct(made, keep)
+
+
+RELATIONS = {
+    lib.SES_RELATION_PARENT: "parent",
+    lib.SES_RELATION_FORK: "fork",
+    lib.SES_RELATION_SIBLING: "sibling",
+    lib.SES_RELATION_CHILD_OF: "child of",
+    lib.SES_RELATION_CHILD: "child",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """A session that is related to another."""
+
+    relation: str
+    """"parent", "fork", "sibling" (both were forked from the same session, after the same event), "child of" or
+    "child"."""
+    key: Key
+    seq: int
+    """The last event that both have; 0 for children."""
+    created_us: int
+
+
+def relatives_of(family: Any, app: str) -> list[Relative]:
+    """Copies of the relatives."""
+    found = (lib.ses_family_at(family, at) for at in range(lib.ses_family_count(family)))
+    return [
+        Relative(
+            RELATIONS.get(one.relation, "other"),
+            Key(app, _ffi.required(one.user), _ffi.required(one.session)),
+            one.seq,
+            one.created_us,
+        )
+        for one in found
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from .history import History
 from .inbox import Inboxes
 from .leases import Leases
 from .limits import Limits, milliseconds
-from .lists import Lists
+from .lists import Lists, Relative, relatives_of
 from .memory import Memories
 from .search import Search
 from .session import Session
@@ -501,11 +501,20 @@ class Store(
             labels=labels,
         )
 
-    def delete(self, key: KeyLike, *, secure: bool = False, receipt: bool = False) -> Deleted:
-        """Deletes a session. It is not an error if it does not exist. With `receipt`, the result has one."""
-        return _calls.deleted(
-            self._by_key(key), lib.ses_delete, self._delete_options(secure), receipt=receipt
-        )
+    def family(self, key: KeyLike) -> list[Relative]:
+        """The sessions that are related to a session: parent, forks, siblings, and children."""
+        made = ffi.new("ses_family **")
+        self._by_key(key)(lib.ses_family_open, _ffi.plain(), made)
+        return relatives_of(ffi.gc(made[0], lib.ses_family_close), key_of(key).app)
+
+    def delete(
+        self, key: KeyLike, *, secure: bool = False, children: bool = False, receipt: bool = False
+    ) -> Deleted:
+        """Deletes a session. It is not an error if it does not exist. With `children` its children go, too,
+        and theirs. With `receipt`, the result has one."""
+        options = self._delete_options(secure)
+        options.flags |= lib.SES_DELETE_CHILDREN if children else 0
+        return _calls.deleted(self._by_key(key), lib.ses_delete, options, receipt=receipt)
 
     def delete_user(self, app: str, user: str, *, secure: bool = False, receipt: bool = False) -> Deleted:
         """Deletes all sessions and the `user:` state of a user."""

@@ -15,10 +15,12 @@ pub type ses_cursor_flags = ::core::ffi::c_uint;
 pub type ses_order = ::core::ffi::c_uint;
 pub type ses_list_flags = ::core::ffi::c_uint;
 pub type ses_archived = ::core::ffi::c_uint;
+pub type ses_delete_flags = ::core::ffi::c_uint;
 pub type _bindgen_ty_3 = ::core::ffi::c_uint;
 pub type ses_point_kind = ::core::ffi::c_uint;
 pub type ses_as_of_flags = ::core::ffi::c_uint;
 pub type ses_fork_flags = ::core::ffi::c_uint;
+pub type ses_relation = ::core::ffi::c_uint;
 pub type ses_prune_parts = ::core::ffi::c_uint;
 pub type ses_expire_flags = ::core::ffi::c_uint;
 pub type ses_follow_flags = ::core::ffi::c_uint;
@@ -331,6 +333,7 @@ pub struct ses_filter {
     pub archived: ::core::ffi::c_int,
     pub kinds: ::core::ffi::c_uint,
     pub remembered: ::core::ffi::c_int,
+    pub child_of: *const ses_key,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -501,6 +504,20 @@ pub struct ses_fork_options {
     pub timeout_ms: i64,
     pub cancel: *mut ses_cancel,
     pub expires_us: *const i64,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_relative {
+    pub relation: ::core::ffi::c_int,
+    pub user: *const ::core::ffi::c_char,
+    pub session: *const ::core::ffi::c_char,
+    pub seq: i64,
+    pub created_us: i64,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ses_family {
+    _unused: [u8; 0],
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1551,13 +1568,14 @@ pub const SES_LIST_PREVIEW: ses_list_flags = 2;
 pub const SES_KIND_CONVERSATION: ses_kind = 1;
 pub const SES_KIND_CHILD: ses_kind = 2;
 pub const SES_KIND_MEMORY: ses_kind = 4;
+pub const SES_DELETE_CHILDREN: ses_delete_flags = 1;
 pub const SES_ARCHIVED_ANY: ses_archived = 0;
 pub const SES_ARCHIVED_NO: ses_archived = 1;
 pub const SES_ARCHIVED_ONLY: ses_archived = 2;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of ses_filter"][::core::mem::size_of::<ses_filter>() - 88usize];
+    ["Size of ses_filter"][::core::mem::size_of::<ses_filter>() - 96usize];
     ["Alignment of ses_filter"][::core::mem::align_of::<ses_filter>() - 8usize];
     ["Offset of field: ses_filter::size"][::core::mem::offset_of!(ses_filter, size) - 0usize];
     ["Offset of field: ses_filter::label"][::core::mem::offset_of!(ses_filter, label) - 8usize];
@@ -1580,6 +1598,8 @@ const _: () = {
     ["Offset of field: ses_filter::kinds"][::core::mem::offset_of!(ses_filter, kinds) - 76usize];
     ["Offset of field: ses_filter::remembered"]
         [::core::mem::offset_of!(ses_filter, remembered) - 80usize];
+    ["Offset of field: ses_filter::child_of"]
+        [::core::mem::offset_of!(ses_filter, child_of) - 88usize];
 };
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1860,10 +1880,29 @@ const _: () = {
     ["Offset of field: ses_fork_options::expires_us"]
         [::core::mem::offset_of!(ses_fork_options, expires_us) - 48usize];
 };
+pub const SES_RELATION_PARENT: ses_relation = 1;
+pub const SES_RELATION_FORK: ses_relation = 2;
+pub const SES_RELATION_SIBLING: ses_relation = 3;
+pub const SES_RELATION_CHILD_OF: ses_relation = 4;
+pub const SES_RELATION_CHILD: ses_relation = 5;
 pub const SES_PRUNE_KEEP: ses_prune_parts = 1;
 pub const SES_PRUNE_BEFORE: ses_prune_parts = 2;
 pub const SES_PRUNE_SEQ: ses_prune_parts = 4;
 pub const SES_PRUNE_COMPACTED: ses_prune_parts = 8;
+#[cfg(target_pointer_width = "64")]
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ses_relative"][::core::mem::size_of::<ses_relative>() - 40usize];
+    ["Alignment of ses_relative"][::core::mem::align_of::<ses_relative>() - 8usize];
+    ["Offset of field: ses_relative::relation"]
+        [::core::mem::offset_of!(ses_relative, relation) - 0usize];
+    ["Offset of field: ses_relative::user"][::core::mem::offset_of!(ses_relative, user) - 8usize];
+    ["Offset of field: ses_relative::session"]
+        [::core::mem::offset_of!(ses_relative, session) - 16usize];
+    ["Offset of field: ses_relative::seq"][::core::mem::offset_of!(ses_relative, seq) - 24usize];
+    ["Offset of field: ses_relative::created_us"]
+        [::core::mem::offset_of!(ses_relative, created_us) - 32usize];
+};
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -3470,6 +3509,16 @@ extern "C" {
         fork: *mut *mut ses_session,
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
+    pub fn ses_family_open(
+        store: *mut ses_store,
+        key: *const ses_key,
+        options: *const ses_call_options,
+        family: *mut *mut ses_family,
+        error: *mut ses_error,
+    ) -> ::core::ffi::c_int;
+    pub fn ses_family_count(family: *const ses_family) -> usize;
+    pub fn ses_family_at(family: *const ses_family, index: usize) -> *const ses_relative;
+    pub fn ses_family_close(family: *mut ses_family);
     pub fn ses_prune(
         session: *mut ses_session,
         options: *const ses_prune_options,

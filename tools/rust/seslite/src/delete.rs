@@ -56,6 +56,7 @@ pub struct DeleteOptions {
     secure: bool,
     pub(crate) receipt: bool,
     limit: i64,
+    children: bool,
 }
 
 impl DeleteOptions {
@@ -72,6 +73,11 @@ impl DeleteOptions {
         self.receipt = true;
         self
     }
+    /// Only of [`Store::delete`]: also its children, and theirs.
+    pub fn children(mut self) -> Self {
+        self.children = true;
+        self
+    }
     /// Only of [`Store::delete_app`]: at most so many sessions per call.
     pub fn limit(mut self, sessions: i64) -> Self {
         self.limit = sessions;
@@ -81,6 +87,9 @@ impl DeleteOptions {
     pub(crate) fn raw(&self, limits: &Limits) -> sys::ses_delete_options {
         let mut raw: sys::ses_delete_options = limited(limits);
         raw.flags = if self.secure { sys::SES_SECURE } else { 0 };
+        if self.children {
+            raw.flags |= sys::SES_DELETE_CHILDREN;
+        }
         raw.limit = self.limit;
         raw
     }

@@ -1,10 +1,12 @@
 //! Lists of sessions and of names.
 
 use std::ffi::{c_int, CString};
+use std::ptr;
 
 use seslite_sys as sys;
 
 use crate::error::{call, Result};
+use crate::key::{CKey, Key};
 use crate::limits::Limits;
 use crate::page::{Names, Page};
 use crate::raw::{limited, optional_ref, sized};
@@ -51,6 +53,7 @@ pub struct Filter<'a> {
     archived: Option<bool>,
     kinds: sys::ses_kind,
     remembered: bool,
+    child_of: Option<Key<'a>>,
 }
 
 impl<'a> Filter<'a> {
@@ -111,6 +114,11 @@ impl<'a> Filter<'a> {
         self.kinds = kinds.iter().fold(0, |all, kind| all | kind.raw());
         self
     }
+    /// The session is a child of this one.
+    pub fn child_of(mut self, key: Key<'a>) -> Self {
+        self.child_of = Some(key);
+        self
+    }
 
     pub(crate) fn to_c(self) -> Result<CFilter> {
         Ok(CFilter {
@@ -129,6 +137,7 @@ impl<'a> Filter<'a> {
             },
             kinds: self.kinds,
             remembered: self.remembered,
+            child_of: self.child_of.map(Key::to_c).transpose()?.map(|of| (of.raw(), of)),
         })
     }
 }
@@ -146,6 +155,7 @@ pub(crate) struct CFilter {
     archived: sys::ses_archived,
     kinds: sys::ses_kind,
     remembered: bool,
+    child_of: Option<(sys::ses_key, CKey)>,
 }
 
 impl CFilter {
@@ -162,6 +172,7 @@ impl CFilter {
         raw.archived = self.archived as c_int;
         raw.kinds = self.kinds;
         raw.remembered = self.remembered.into();
+        raw.child_of = self.child_of.as_ref().map_or(ptr::null(), |(raw, _)| ptr::from_ref(raw));
         raw
     }
 }

@@ -119,6 +119,11 @@ fn kinds() {
     f.store.load(other, &loaded, || Ok(None), LoadOptions::default()).unwrap();
     assert_eq!(f.store.get(other).unwrap().child_of().unwrap().session, KEY.session);
     assert!(f.store.get(KEY).unwrap().child_of().is_none());
+    assert_eq!(f.store.count("app", None, &Filter::new().child_of(KEY)).unwrap(), 2);
+    let family = f.store.family(child).unwrap();
+    assert_eq!((family.len(), family[0].relation, family[0].seq), (1, Relation::ChildOf, 0));
+    assert_eq!(Some(family[0].session.as_str()), KEY.session);
+    f.store.delete(child, &DeleteOptions::new().children()).unwrap();
     f.store.expire(None, &ExpireOptions::new().idle_us(1).memory_us(1 << 50)).unwrap();
     assert_eq!(count(&[]), 1);
 }
