@@ -24,6 +24,26 @@ TEST_OF(page_setup, a_page_shows_the_session)
     assert_string_equal(reply.err.data, "");
 }
 
+TEST_OF(page_setup, relatives_are_named)
+{
+    run_ok("html", "oslo");
+    assert_lacks(&reply.out, "<dt>Forks</dt>");
+    run_ok("fork", "oslo", "--at", "2", "--as", "a<b");
+    run_ok("fork", "oslo", "--at", "2", "--as", "other");
+    run_ok("-a", "travel", "-u", "alice", "create", "helper", "--child-of", "oslo");
+    run_ok("html", "oslo");
+    check_page(&reply.out);
+    assert_has(&reply.out, "<dt>Forks</dt><dd>a&lt;b, after <a href=\"#e2\">event 2</a>; "
+                           "other, after <a href=\"#e2\">event 2</a></dd>");
+    assert_has(&reply.out, "<dt>Children</dt><dd>helper</dd>");
+    run_ok("html", "other");
+    check_page(&reply.out);
+    assert_has(&reply.out, "<dt>Fork of</dt><dd>oslo, after event 2</dd>");
+    assert_has(&reply.out, "<dt>Siblings</dt><dd>a&lt;b, after <a href=\"#e2\">event 2</a></dd>");
+    run_ok("html", "helper");
+    assert_has(&reply.out, "<dt>Child of</dt><dd>oslo</dd>");
+}
+
 /* Cached, the rest of the prompt, and the answer, above each other. */
 TEST_OF(page_setup, bars_of_the_tokens_of_turns)
 {

@@ -123,6 +123,47 @@ static void put_parent(struct page *page, const ses_session *session)
     end_field(page);
 }
 
+enum { RELATIVES_MAX = 20 /* of a kind that are named */ };
+
+/* One kind of relatives; the parent has a line of its own, since it may be deleted. */
+static void put_relatives(struct page *page, const ses_family *family, int relation, const char *name)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < ses_family_count(family); i++) {
+        const ses_relative *relative = ses_family_at(family, i);
+        if (relative->relation != relation || ++count > RELATIVES_MAX)
+            continue;
+        if (count == 1)
+            begin_field(page, name);
+        else
+            page_puts(page, "; ");
+        page_words(page, relative->session);
+        if (relative->seq > 0)
+            page_print(page, ", after <a href=\"#e%" PRId64 "\">event %" PRId64 "</a>", relative->seq,
+                       relative->seq);
+    }
+    if (count > RELATIVES_MAX)
+        page_print(page, "; and %zu more", count - RELATIVES_MAX);
+    if (count > 0)
+        end_field(page);
+}
+
+static int put_family(struct page *page)
+{
+    struct run *run = page->run;
+    ses_family *family = NULL;
+
+    if (ses_family_open(run->store, &run->key, NULL, &family, &run->error) < 0)
+        return fail(run);
+    put_relatives(page, family, SES_RELATION_FORK, "Forks");
+    put_relatives(page, family, SES_RELATION_SIBLING, "Siblings");
+    put_relatives(page, family, SES_RELATION_CHILD_OF, "Child of");
+    put_relatives(page, family, SES_RELATION_CHILD, "Children");
+    ses_family_close(family);
+    return EXIT_OK;
+}
+
 static void put_redacted(struct page *page)
 {
     const struct redactor *redactor = &page->redactor;
@@ -138,7 +179,7 @@ static void put_redacted(struct page *page)
     end_field(page);
 }
 
-void head_put(struct page *page, const ses_session *session, const struct survey *survey)
+int head_put(struct page *page, const ses_session *session, const struct survey *survey)
 {
     const char *title = ses_session_title(session);
 
@@ -150,6 +191,7 @@ void head_put(struct page *page, const ses_session *session, const struct survey
     put_field(page, "Session", ses_session_id(session));
     put_labels(page, session);
     put_parent(page, session);
+    const int status = put_family(page);
     put_log(page, session, survey);
     put_times(page, session, survey);
     put_tokens(page, survey);
@@ -158,6 +200,7 @@ void head_put(struct page *page, const ses_session *session, const struct survey
     turns_put(page, &survey->turns);
     page_puts(page, "<noscript><p>Without scripts this page has no search and shows only the state "
                     "after the last event.</p></noscript>\n</header>\n");
+    return status;
 }
 
 /* ---------------------------------------------------------------------------------------------- the state */

@@ -74,8 +74,9 @@ static int write_page(struct page *page, const ses_session *session, struct surv
     int status = survey_take(survey, page);
     if (status != EXIT_OK)
         return status;
-    head_put(page, session, survey);
-    status = state_put(page, survey, ses_session_last_seq(session));
+    status = head_put(page, session, survey);
+    if (status == EXIT_OK)
+        status = state_put(page, survey, ses_session_last_seq(session));
     if (status == EXIT_OK)
         status = transcript_put(page, survey);
     foot_put(page);
