@@ -223,7 +223,7 @@ typedef enum ses_code {
     SES_DUPLICATE = 2, /* the appended event was stored before; nothing was written again */
     SES_EXISTING = 3,  /* the session to get or create already existed */
     SES_ROW = 4,       /* an event was read */
-    SES_ABSENT = 5,    /* the state has no such key */
+    SES_ABSENT = 5,    /* there is none: no such state key, event, draft or input */
     SES_UNCHANGED = 6, /* there was nothing to do, and nothing was written */
     SES_MORE = 7,      /* a step of a long task is done: call again */
     SES_RESET = 8      /* events that a follower had given, or not given yet, are gone: read again */
@@ -1376,9 +1376,9 @@ SES_API int ses_labels_set_by_key(ses_store *store, const ses_key *key, const se
 /*
  * These calls put a session into the archive, or take it out of there if `archived` is 0. A filter can leave
  * archived sessions out (SES_ARCHIVED_NO); one that also selects SES_KIND_CONVERSATION is as fast with many
- * others as without them. Nothing else is different about them, and appends leave them
- * there. The session has the time at which it was archived, by the store's clock, and keeps it when it is
- * archived again. Like a title, it is no part of the log. A fork starts outside of the archive.
+ * others as without them. Nothing else is different about them, and appends leave them there. The session has
+ * the time at which it was archived, by the store's clock, and keeps it when it is archived again. Like a
+ * title, it is no part of the log. A fork starts outside of the archive.
  *
  * Codes: those of a write, INVALID, NOTFOUND.
  */

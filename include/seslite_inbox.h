@@ -60,10 +60,10 @@ typedef struct ses_inbox_add_options {
 /*
  * Adds an input to the inbox of a session. `request` is an id, unique in the session. `body` is any JSON text
  * of at most max_event_bytes (`len` may be SES_NUL). A call on this store that waits for an input wakes at
- * once.
+ * once. Returns 0, or SES_DUPLICATE.
  *
- *  - DUPLICATE: the input waits already, or the session has an event with this id. Nothing is added, so it is
- *    safe to repeat the call.
+ *  - DUPLICATE: the input waits already, or the session has an event with this id, be it live or taken back
+ *    by a rewind. Nothing is added, so it is safe to repeat the call.
  *  - EXISTS: an input with this request waits that has a different body.
  *  - LIMIT: the body is too long, or `max_waiting` inputs wait already.
  *  - NOTFOUND: there is no such session, and SES_INBOX_CREATES is not set.
@@ -97,8 +97,8 @@ typedef struct ses_inbox_take_options {
  * at first after a few milliseconds, then less and less often, at last about eight times a second.
  *
  * INVALID: the owner's name or the duration breaks the rules of leases, or an id its rules. MISUSE: the key
- * has a session, but no user. INTERRUPTED: also
- * if ses_close or ses_store_interrupt was called while the call waited.
+ * has a session, but no user. INTERRUPTED: also if ses_close or ses_store_interrupt was called while the call
+ * waited.
  *
  * Codes: those of a write, INVALID, INTERRUPTED.
  */

@@ -65,10 +65,10 @@ typedef struct ses_lease {
 SES_API int ses_lease_take(ses_store *store, const ses_key *key, const char *owner,
                            const ses_lease_options *options, ses_lease *lease, ses_error *error);
 /*
- * Lets the lease hold for `duration_us` from now on. A lease that has run out can be renewed as long as no
- * other owner has taken it. `wait_ms` is not used. `lease` may be NULL. LEASED: another owner has taken the
- * lease, or the token was never one of this session's. INVALID: the duration is negative, or the token is not
- * positive.
+ * Lets the lease hold for `duration_us` from now on: 60 seconds without options, whatever it was taken for. A
+ * lease that has run out can be renewed as long as no other owner has taken it. `wait_ms` is not used.
+ * `lease` may be NULL. LEASED: another owner has taken the lease, or the token was never one of this
+ * session's. INVALID: the duration is negative, or the token is not positive.
  *
  * Codes: those of a write, INVALID, NOTFOUND, LEASED.
  */
