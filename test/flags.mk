@@ -2,7 +2,7 @@
 # rest: TEST_CFLAGS_<name>, TEST_OBJECTS_<name>, TEST_LIBS_<name>.
 
 # Scripts that look at the whole tree: test/<name>.sh.
-CHECK_ALL := headers readme $(if $(filter release,$(FLAVOUR)),artefacts format english subjects pictures layers abi \
+CHECK_ALL := headers readme chat $(if $(filter release,$(FLAVOUR)),artefacts format english subjects pictures layers abi \
     version abidiff exports names linking amalgamation embed schema cells docs install dist)
 
 # What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
@@ -15,7 +15,7 @@ LONG_TESTS := mysql/galera storage/upgrade_beside program/server_streams storage
     storage/open_identity storage/open_guard storage/open_files storage/group_commit_waiting storage/readers session/session_range storage/migrate \
     program/sqlite3_guards storage/threads storage/group_commit storage/interrupt storage/open storage/readers_waiting \
     storage/open_schema storage/plans_room storage/open_journal storage/plans_views storage/faults_memory_handle \
-    storage/open_life storage/group_commit_outcome storage/processes_fair program/sqlite3 agent/tracked_model install dist \
+    storage/open_life storage/group_commit_outcome storage/processes_fair program/sqlite3 agent/tracked_model install dist chat \
     amalgamation session/lease_waiting storage/lease_processes session/lines session/load storage/lines_kills \
     session/follow_wait storage/follow_watch storage/follow_at_once session/list_filter_model \
     storage/check_tampering storage/backup_killed storage/backup storage/check program/seslite_habits \

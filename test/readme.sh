@@ -1,12 +1,13 @@
 #!/bin/sh
 # The chapters are true: every link leads somewhere, the code runs (their fragments as one program, the first
 # program by itself), and so do the shell blocks that are marked `sh run`, on the store of the first program.
-# The code in the documents for contributors is the library's own.
+# The code in the documents for contributors is the library's own, and the pieces of a program are in it.
 #     sh test/readme.sh BUILD
 set -eu
 programs=$(cd "$1/test/chapters" && pwd)
 PATH=$(cd "$1/tools/seslite" && pwd):$PATH
 awk -f test/contributing.awk CONTRIBUTING.md test/README.md $(find lib test -name "*.c")
+awk -v 'begin=```c chat.c' -f test/contributing.awk tools/chat/README.md tools/chat/chat.c
 
 if git ls-files --error-unmatch README.md >/dev/null 2>&1; then
     # shellcheck disable=SC2046 # paths have no spaces

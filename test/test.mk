@@ -130,6 +130,7 @@ check-layers: export FORMAT_OBJECTS := $(FORMAT_OBJECTS)
 check-layers: export COMMAND_OBJECTS := $(COMMAND_OBJECTS)
 check-layers: export SERVER_OBJECTS := $(if $(WITH_SERVER),$(SERVER_OBJECTS))
 check-readme: $(CHAPTER_OBJECTS) $(filter-out $(foreach name,$(LEFT_OUT),%/$(name)/README),$(CHAPTER_OBJECTS:.o=)) $(COMMAND)
+check-chat: $(B)/tools/chat/chat
 check-amalgamation: $(AMALGAMATED) $(B)/test/chapters/README.c
 check-exports check-linking check-install: $(LIBRARY)
 check-exports check-abidiff check-install: $(SHARED)
