@@ -21,13 +21,13 @@ static ses_store *open_store(const struct cluster *cluster, int timeout_ms)
 
 /* ------------------------------------------------------------------------------------ read-only servers */
 
-/* The last try, too, may find no time on a machine that has much to do. */
+/* The last try may find no time, or no answer in its time, on a machine that has much to do. */
 static void assert_refused(int code, const ses_error *error)
 {
     if (code == SES_READONLY)
         assert_non_null(strstr(error->message, "the server is read-only"));
     else
-        assert_int_equal(code, SES_BUSY);
+        assert_true(code == SES_BUSY || code == SES_UNKNOWN);
 }
 
 static int let_the_replica_go_on(void **state)
