@@ -86,8 +86,9 @@ SES_API int ses_lease_release(ses_store *store, const ses_key *key, int64_t toke
 /* ---------------------------------------------------------------------------------------------- following */
 
 /*
- * A follower returns the events of one session, or of all sessions of a user, as this process or another
- * appends them. Each event comes once, in order within its session, and never before its commit.
+ * A follower returns the events of one session, or of all sessions of a user, an app or the store, as this
+ * process or another appends them. Each event comes once, in order within its session, and never before its
+ * commit.
  */
 typedef struct ses_follower ses_follower;
 
@@ -100,7 +101,8 @@ typedef struct ses_follow_options {
     size_t size;
     unsigned flags;    /* SES_FOLLOW_* */
     int64_t after_seq; /* for one session: begin after the event with this number; 0: with the first */
-    const char *place; /* continue after this place (ses_follower_place, ses_session_place) */
+    const char *place; /* continue after this place (ses_follower_place, ses_session_place); not for an app or
+                          the store */
     void (*notify)(void *context); /* see ses_follower_next; NULL: none */
     void *notify_context;
     int64_t timeout_ms; /* as in ses_call_options */
@@ -110,13 +112,17 @@ typedef struct ses_follow_options {
 /*
  * Opens a follower. With `key->session` it follows that session, which must exist. With NULL it follows all
  * sessions of the user, including those created later; neither the sessions nor the user need to exist yet.
+ * With `key->user` NULL too it follows an app, and with `key->app` NULL too the whole store. Such a follower
+ * returns only new events, so it needs SES_FOLLOW_NEW, and it has no place. It reads the rows of all sessions
+ * when it is opened (about a tenth of a second for 100,000), and keeps 32 to 64 bytes for each of them.
  *
  * A follower needs no thread of its own. Appends in this process wake the followers that they concern. For
  * other processes the first follower of a store starts one thread, which looks at the file while a follower
  * waits: every few milliseconds while events come, and about eight times a second when none do.
  *
  * INVALID: `after_seq` is negative or beyond the last event, or `place` is not a place of this session or
- * user. MISUSE: `after_seq` with a user, or more than one place to begin. NOMEM also means that the system
+ * user. MISUSE: `after_seq` with a user, more than one place to begin, or an app or the store without
+ * SES_FOLLOW_NEW. NOMEM also means that the system
  * could not start a thread.
  *
  * Codes: those of a read, INVALID, NOTFOUND.
@@ -130,7 +136,8 @@ SES_API int ses_follower_open(ses_store *store, const ses_key *key, const ses_fo
  *
  *  - 0: the time has passed, or ses_follower_wake was called.
  *  - SES_RESET: events of ses_follower_session were cut, or were pruned before they were returned, or, for a
- *    user, that session was deleted. Read the session again. The follower continues with events that are
+ *    user, that session was deleted. Read the session again. For an app or the store, no session means that
+ *    some were deleted: list them again. The follower continues with events that are
  *    appended after the last one that existed when it noticed. A place that is no longer valid also leads to
  *    SES_RESET: its session was deleted and created again, events were cut since, the events after it were
  *    pruned, or an older copy of the file was put back and has not grown beyond the place.
@@ -145,6 +152,13 @@ SES_API int ses_follower_open(ses_store *store, const ses_key *key, const ses_fo
  * look at all takes some milliseconds of processor time for ten thousand sessions. It is made at first, after
  * writes of other processes, in each call with a timeout of 0 and no `notify`, and otherwise at most four
  * times a second.
+ *
+ * After writes of other processes, a follower of an app or the store looks only at the sessions that were
+ * updated lately: in the two minutes before the newest event, by the times of the events. More sessions do
+ * not make that slower, except on MySQL and MariaDB, which read an index of all. Some changes are seen only
+ * by a look at all: a deletion or a cut, and events with an older time in a session that was quiet. It is
+ * made after something was written, but not before 50 times as long as it takes have passed since the one
+ * before: some seconds with 100,000 sessions. Writes of this process are seen at once, except for deletions.
  *
  * In an event loop, call with a timeout of 0 until the call returns 0. From then on `notify` is called once,
  * when there may be something to get or when ses_follower_wake, ses_store_interrupt or ses_close is called.
@@ -164,6 +178,10 @@ SES_API int ses_follower_next(ses_follower *follower, int64_t timeout_ms, const 
  * always returns that session.
  */
 SES_API const char *ses_follower_session(const ses_follower *follower);
+/* Returns the same with the app and the user, borrowed until the next call on the follower. Where
+ * ses_follower_session returns NULL, so is `session`, and the others are those that the follower was opened
+ * with. It is never NULL itself. */
+SES_API const ses_key *ses_follower_key(const ses_follower *follower);
 /*
  * Returns the place after the last event or SES_RESET that ses_follower_next returned: letters, digits, `-`
  * and `_`, fit for `id:` of server-sent events and for URLs. A follower of the same session or user, in any
@@ -171,7 +189,7 @@ SES_API const char *ses_follower_session(const ses_follower *follower);
  * memory. The place of a session has at most 35 characters. The place of a user grows with the number of
  * sessions, by about ten characters each. Servers and proxies refuse headers above about 8 kB, and with them
  * a `Last-Event-ID` for a user with more than about 500 sessions. Keep such a place on the server, and send a
- * short name for it as `id:`.
+ * short name for it as `id:`. A follower of an app or the store has no place: NULL.
  */
 SES_API const char *ses_follower_place(ses_follower *follower);
 /* Makes ses_follower_next return 0: the call that waits now, or the next one that would wait. Any thread may

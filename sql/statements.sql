@@ -32,6 +32,9 @@
 --     IS_BEHIND(s, $4)    the feature $4 has not come as far as the session
 --     USAGE_COLUMNS(s)    and USAGE_JOINS, USAGE_FILTER: sessions, and how far their use of tokens has come
 --     FROM_INBOX()        inputs (i), with their session (s) and its owners (u, a)
+--     FROM_RECENT($1, $4) the sessions of the app $1, or if that is NULL of the store, that were active in
+--                         the 30 seconds $4 or later, hidden ones included (HIDDEN_SHIFT in rows/parts.h)
+--     TOTAL(...)          a sum, as a bigint
 --     IS_FREE(i)          nobody but $5 has the lease of the row's session at $6; nothing is asked if $5 is NULL
 --     OLD(calls)          what a row of usage_sums had before an upsert, and ADDED(calls), the new sum
 --     USAGE_SUMS(c)       the columns of such a row
@@ -173,6 +176,25 @@ ORDER BY s.name LIMIT $3::bigint;
 -- name: session_version
 -- only: sqlite mysql
 SELECT version FROM sessions WHERE id = $1;
+
+-- The sessions after $2, at most $3, of the app $1 or of the store; or of either those that were active in
+-- the 30 seconds $4 or later.
+
+-- name: followed_of_app
+SELECT SESSION_COLUMNS(s) FROM sessions AS s INDEXED BY sessions_by_app
+WHERE s.app_id = $1 AND s.id > $2 ORDER BY s.id LIMIT $3::bigint;
+
+-- name: followed_of_store
+SELECT SESSION_COLUMNS(s) FROM sessions AS s
+WHERE s.id > $2 AND ($1::bigint IS NULL OR true) ORDER BY s.id LIMIT $3::bigint;
+
+-- name: followed_recent
+SELECT SESSION_COLUMNS(s) FROM_RECENT($1, $4) AND s.id > $2 ORDER BY s.id LIMIT $3::bigint;
+
+-- A sum of parts of 32 bits cannot overflow.
+
+-- name: recent_versions
+SELECT max(s.id), count(s.id), TOTAL(s.version & 4294967295) FROM_RECENT($1, $2);
 
 -- The sessions that ses_store_expire and ses_delete_app delete, a few at a time.
 

@@ -662,6 +662,16 @@ static void faults_follow(struct faults *faults, ses_follower *follower, int cou
     STEP(last, ses_follower_next(follower, 0, &event, &error));
 }
 
+/* Counts the results, whose order depends on how the follower looks. */
+static int faults_count_next(ses_follower *follower, int *counts, ses_error *error)
+{
+    const ses_event *event = NULL;
+    const int code = follower ? ses_follower_next(follower, 0, &event, error) : SES_OK;
+
+    counts[code == SES_ROW ? 0 : code == SES_RESET ? 1 : 2] += code >= 0;
+    return code < 0 ? code : SES_OK;
+}
+
 /* A place; without memory it is asked for again. */
 static const char *faults_place(struct faults *faults, ses_follower *follower)
 {
@@ -683,7 +693,8 @@ static void faults_play_following(struct faults *faults, ses_store *store)
     const ses_key gone = {"app", "user", "gone"};
     const ses_key user = {"app", "user", NULL};
     const ses_text events[] = {{"{}", 2}, {"{\"author\":\"b\",\"branch\":\"b\"}", SES_NUL}};
-    ses_follower *followers[4] = {NULL};
+    ses_follower *followers[5] = {NULL};
+    int counts[3] = {0};
     ses_error error;
 
     STEP(SES_OK, ses_create(store, &one, NULL, 0, NULL, NULL, &error));
@@ -692,6 +703,7 @@ static void faults_play_following(struct faults *faults, ses_store *store)
     faults_open_follower(faults, store, &one, 0, NULL, &followers[0]);
     faults_open_follower(faults, store, &user, 0, NULL, &followers[1]);
     faults_open_follower(faults, store, &user, SES_FOLLOW_NEW, NULL, &followers[2]);
+    faults_open_follower(faults, store, &(ses_key){NULL, NULL, NULL}, SES_FOLLOW_NEW, NULL, &followers[4]);
     faults_follow(faults, followers[0], 2, SES_OK);
     faults_follow(faults, followers[1], 2, SES_OK);
     faults_open_follower(faults, store, &user, 0, faults_place(faults, followers[1]), &followers[3]);
@@ -707,6 +719,10 @@ static void faults_play_following(struct faults *faults, ses_store *store)
         faults_follow(faults, followers[i], 1, SES_OK);
     }
     for (int i = 0; i < 4; i++)
+        STEP(SES_OK, faults_count_next(followers[4], counts, &error));
+    if (followers[4] && (counts[0] != 1 || counts[1] != 2 || counts[2] != 1))
+        faults_complain(faults, "the follower of the store", SES_OK, &error);
+    for (int i = 0; i < 5; i++)
         ses_follower_close(followers[i]);
 }
 

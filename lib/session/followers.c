@@ -7,8 +7,10 @@
 
 struct listener **ses__followers_bucket(struct followers *followers, const ses_key *key)
 {
+    if (!key->user)
+        return &followers->buckets[FOLLOWER_BUCKETS - 1];
     const uint32_t hash = ses__hash32_key(key);
-    return &followers->buckets[(hash ^ hash >> 16) % FOLLOWER_BUCKETS];
+    return &followers->buckets[(hash ^ hash >> 16) % (FOLLOWER_BUCKETS - 1)];
 }
 
 /* --------------------------------------------------------------------------------------- one of them */
@@ -22,7 +24,7 @@ void ses__listener_set_watched(struct listener *listener, bool watched)
     else if (!listener->watched && watched)
         home->watched++;
     listener->watched = watched;
-    listener->state.fresh = true;
+    listener->state.fresh = listener->state.fresh || !listener->state.is_wide;
     listener->watch_at = 0;
     if (watched && home->sleeps)
         (void)pthread_cond_signal(&home->work);
@@ -37,23 +39,41 @@ void ses__listener_notify(struct listener *listener)
     }
 }
 
-void ses__listener_signal(struct listener *listener, const char *session)
+/* Adds the names of a session, unless they are there. */
+static void add_names(struct notifications *notifications, const char *const *names, int count)
 {
-    struct notifications *notifications = &listener->notifications;
-    const size_t size = session ? strlen(session) + 1 : 0;
-    size_t at = 0;
+    size_t size = 0;
+    bool found = false;
 
-    listener->notified = true;
-    while (session && !notifications->all && at < notifications->len &&
-           strcmp(notifications->names + at, session) != 0)
-        at += strlen(notifications->names + at) + 1;
-    if (!notifications->all && (!session || at == notifications->len)) {
-        notifications->all = !session || size > sizeof notifications->names - notifications->len;
-        if (!notifications->all) {
-            memcpy(notifications->names + notifications->len, session, size);
-            notifications->len += size;
+    for (size_t at = 0; at < notifications->len && !found;) {
+        found = true;
+        for (int i = 0; i < count; i++) {
+            found = found && strcmp(notifications->names + at, names[i]) == 0;
+            at += strlen(notifications->names + at) + 1;
         }
     }
+    for (int i = 0; i < count; i++)
+        size += strlen(names[i]) + 1;
+    notifications->all = !found && size > sizeof notifications->names - notifications->len;
+    for (int i = 0; i < count && !found && !notifications->all; i++) {
+        size = strlen(names[i]) + 1;
+        memcpy(notifications->names + notifications->len, names[i], size);
+        notifications->len += size;
+    }
+}
+
+void ses__listener_signal(struct listener *listener, const ses_key *written)
+{
+    const bool is_wide = !listener->key.user;
+
+    listener->notified = true;
+    if (!written)
+        listener->notifications.all = true;
+    else if (!listener->notifications.all)
+        add_names(&listener->notifications,
+                  is_wide ? (const char *[]){written->app, written->user, written->session}
+                          : (const char *[]){written->session},
+                  is_wide ? 3 : 1);
     (void)pthread_cond_signal(&listener->wake);
     ses__listener_notify(listener);
 }
@@ -66,28 +86,30 @@ static bool is_same(const char *left, const char *right)
 }
 
 /* Notifies those that follow the key of a write to the session. */
-static void notify_bucket(struct followers *followers, const ses_key *key, const char *session)
+static void notify_bucket(struct followers *followers, const ses_key *key, const ses_key *written)
 {
     for (struct listener *at = *ses__followers_bucket(followers, key); at; at = at->next) {
         if (is_same(at->key.session, key->session) && is_same(at->key.user, key->user) &&
-            is_same(at->key.app, key->app))
-            ses__listener_signal(at, session);
+            (!at->key.app || is_same(at->key.app, key->app)))
+            ses__listener_signal(at, written);
     }
 }
 
 void ses__followers_signal(struct followers *followers, const ses_key *key)
 {
     const ses_key user = {key->app, key->user, NULL};
+    const ses_key app = {key->app, NULL, NULL};
 
     (void)pthread_mutex_lock(&followers->lock);
     if (key->session) {
-        notify_bucket(followers, key, key->session);
-        notify_bucket(followers, &user, key->session);
+        notify_bucket(followers, key, key);
+        notify_bucket(followers, &user, key);
+        notify_bucket(followers, &app, key);
     } else {
         for (size_t i = 0; i < FOLLOWER_BUCKETS; i++) {
             for (struct listener *at = followers->buckets[i]; at; at = at->next) {
-                if ((!key->app || is_same(at->key.app, key->app)) &&
-                    (!key->user || is_same(at->key.user, key->user)))
+                if ((!key->app || !at->key.app || is_same(at->key.app, key->app)) &&
+                    (!key->user || !at->key.user || is_same(at->key.user, key->user)))
                     ses__listener_signal(at, NULL);
             }
         }

@@ -14,7 +14,7 @@
 struct followers;
 
 /* The sessions of a user to which this process has written since the follower last looked: their names, each
- * with its NUL. */
+ * with its NUL. For an app or the store, those of its app and its user come before each. */
 enum { NOTIFICATION_BYTES = 640 };
 struct notifications {
     char names[NOTIFICATION_BYTES];
@@ -24,7 +24,8 @@ struct notifications {
 
 /* One follower, as others see it. The owner sets the first part once; the lock guards the rest. */
 struct listener {
-    ses_key key; /* without a session: all of the user */
+    ses_key
+        key; /* without a session: all of the user; and without a user of the app, without it of the store */
     void (*notify)(void *context);
     void *context;
     struct followers *home;
@@ -42,14 +43,15 @@ struct listener {
     int64_t unchanged_us; /* when the poller last saw only changes that it was notified of */
 };
 
-enum { FOLLOWER_BUCKETS = 1024 };
+/* By names; the last is for followers of an app or of the store. */
+enum { FOLLOWER_BUCKETS = 1024 + 1 };
 
 struct followers {
     ses_store *store;
     /* ses__followers_signal, which a program without followers need not link. */
     void (*signal)(struct followers *followers, const ses_key *key);
     pthread_mutex_t lock;
-    struct listener *buckets[FOLLOWER_BUCKETS]; /* by names */
+    struct listener *buckets[FOLLOWER_BUCKETS];
     size_t watched;
     bool closed; /* the store is */
     /* The poller; see poller.c. */
@@ -78,8 +80,8 @@ SESLITE_PRIVATE void ses__followers_interrupt(struct followers *followers, bool 
 /* Stops the poller, once no call is under way. */
 SESLITE_PRIVATE void ses__followers_stop(struct followers *followers);
 SESLITE_PRIVATE void ses__followers_free(struct followers *followers);
-/* With the lock held. `session`: the one that was written to; NULL: any. */
-SESLITE_PRIVATE void ses__listener_signal(struct listener *listener, const char *session);
+/* With the lock held. `written`: the session that was written to; NULL: any. */
+SESLITE_PRIVATE void ses__listener_signal(struct listener *listener, const ses_key *written);
 SESLITE_PRIVATE void ses__listener_set_watched(struct listener *listener, bool watched);
 /* Calls `notify`, if it is armed. */
 SESLITE_PRIVATE void ses__listener_notify(struct listener *listener);
@@ -96,7 +98,8 @@ SESLITE_PRIVATE void ses__listener_leave(struct listener *listener);
  * first look. Gives the notifications since the last, and returns its `unchanged_us`. */
 SESLITE_PRIVATE int64_t ses__listener_begin(struct listener *listener, bool first,
                                             struct notifications *notifications);
-/* Must be called after a look that found nothing new; `state` is what it saw. PASSED: the deadline has passed
+/* Must be called after a look that found nothing new; `state` is what it saw. (For an app or the store the
+ * poller compares with its own last look instead.) PASSED: the deadline has passed
  * (INT64_MIN: without waiting), or the listener was woken; then `notify` is armed. */
 SESLITE_PRIVATE enum listener_end ses__listener_wait(struct listener *listener, const struct watched *state,
                                                      const struct limits *limits, int64_t deadline_us);

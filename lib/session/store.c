@@ -45,15 +45,15 @@ int ses__check_prefix(const char *prefix, const char *what, ses_error *error)
 
 bool ses__key_copy(const ses_key *key, struct arena *arena, ses_key *copy)
 {
-    const size_t app_size = strlen(key->app) + 1;
-    const size_t user_size = strlen(key->user) + 1;
+    const size_t app_size = key->app ? strlen(key->app) + 1 : 0;
+    const size_t user_size = key->user ? strlen(key->user) + 1 : 0;
     const size_t session_size = key->session ? strlen(key->session) + 1 : 0;
-    char *names = ses__arena_new(arena, app_size + user_size + session_size);
+    char *names = ses__arena_new(arena, app_size + user_size + session_size + 1); /* never nothing */
 
     if (!names)
         return false;
-    copy->app = memcpy(names, key->app, app_size);
-    copy->user = memcpy(names + app_size, key->user, user_size);
+    copy->app = key->app ? memcpy(names, key->app, app_size) : NULL;
+    copy->user = key->user ? memcpy(names + app_size, key->user, user_size) : NULL;
     copy->session = key->session ? memcpy(names + app_size + user_size, key->session, session_size) : NULL;
     return true;
 }

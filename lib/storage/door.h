@@ -182,27 +182,35 @@ struct follow_known {
 enum follow_news {
     FOLLOW_EVENTS, /* or none, where the place moves for other reasons */
     FOLLOW_RESET,
-    FOLLOW_GONE /* of a user: the session was deleted */
+    FOLLOW_GONE /* but of a follower of one session: the session was deleted */
 };
 
 struct followed {
     enum follow_news news;
-    const char *name;          /* in the arena */
+    const char *name; /* in the arena, as are the next two, which only an app or the store has */
+    const char *app;
+    const char *user;
     size_t events;             /* so many of the operation's are its */
     struct follow_place place; /* after them */
 };
 
 /* Reads a page of the changes to a session, or to the sessions of a user, after the known places, in the
- * order of names. A single session that was deleted and created again is NOTFOUND. */
+ * order of names. A single session that was deleted and created again is NOTFOUND. The sessions of an app or
+ * the store are known by their numbers. They come in that order, with their names only if there is news. */
 struct follow_op {
     struct limits limits;
-    const ses_key *key;               /* without a session: the user's, which need not exist */
+    const ses_key *key;               /* without a session, a user, an app: all of it, which need not exist */
     bool opens;                       /* only where all of it is now, however much that is */
-    const struct follow_known *known; /* by name; of one session: one */
+    const struct follow_known *known; /* by name, or by number without one; of one session: one */
     size_t known_count;
     const char *after; /* of a user's: only names after this one; "": all */
-    const char *told;  /* of a user's: only these names, each with its NUL and none twice; NULL: all */
+    /* Only these sessions, each name with its NUL (of an app's or the store's, after those of its app and its
+     * user) and none twice; NULL: all */
+    const char *told;
     size_t told_len;
+    int64_t after_id; /* of an app's or the store's: only numbers after this one; 0: all */
+    bool is_recent;   /* of these: only sessions that were updated at `since_us` or later */
+    int64_t since_us;
     size_t max_events; /* and most items */
     size_t max_bytes;
     const ses_allocator *allocator;
@@ -213,19 +221,30 @@ struct follow_op {
     size_t count;
     size_t capacity;
     bool more; /* it may not be all: of a user's, go on after the last item, and after `told` with all */
+    /* For an app or the store: the latest update so far; a told session is not there; there is more of one
+     * that is not recent. */
+    int64_t newest_us;
+    bool lacks_told;
+    bool leaves_old;
 };
 SESLITE_PRIVATE int ses__door_follow(struct storage *storage, struct follow_op *op, ses_error *error);
 
 /* The state of the store that a follower has seen. It waits until this changes. */
 struct watched {
-    const char *app; /* NULL: one session */
+    const char *app; /* NULL: one session, or the store */
     const char *user;
     int64_t session_id; /* of a user's: the highest */
     int64_t count;      /* of a user's */
     int64_t versions;   /* the session's; of a user's: the sum, each cut to 32 bits */
     bool fresh;         /* was not looked at since it waits */
+    /* An app's or the store's: only of the sessions that were updated at `since_us` or later. A look replaces
+     * the numbers above. */
+    bool is_wide;
+    int64_t since_us;
+    int64_t due_us; /* when all of them may be looked at again */
     /* out */
     bool changed;
+    bool written; /* of these: something else may have changed */
 };
 
 /* Looks at those that are not fresh only if anything was written since the last look. Does not wait. */

@@ -168,6 +168,13 @@
 -- macro: FROM_INBOX() = FROM seslite_session_inbox AS i
 --     LEFT JOIN seslite_sessions AS s ON s.id = i.session_id
 --     LEFT JOIN seslite_users AS u ON u.id = s.user_id LEFT JOIN seslite_apps AS a ON a.id = s.app_id
+-- (It reads the index of each app: the servers search it by its second column only for a single app, which is
+-- given as a number.)
+-- macro: FROM_RECENT(app, first) = FROM seslite_apps AS a
+--     STRAIGHT_JOIN seslite_sessions AS s FORCE INDEX (by_activity) ON s.app_id = a.id
+--     AND (s.active_30s >= first OR s.active_30s BETWEEN first - 17179869184 AND -8589934592)
+--     WHERE a.id BETWEEN coalesce(app, 0) AND coalesce(app, 9223372036854775807)
+-- macro: TOTAL(numbers) = cast(sum(numbers) AS SIGNED)
 -- macro: IS_FREE(row) = ($5 IS NULL OR NOT EXISTS (SELECT 1 FROM seslite_session_leases AS l
 --     WHERE l.session_id = row.session_id AND l.owner <> $5 AND l.until_us > coalesce($6, CLOCK_US())
 --     AND l.taken_us <= coalesce($6, CLOCK_US()) + 1000000))

@@ -194,6 +194,13 @@
 --         WHERE u.shard = s.shard AND u.id = s.user_id OFFSET 0) AS u ON true
 --     LEFT JOIN LATERAL (SELECT a.name FROM seslite.apps AS a
 --         WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id OFFSET 0) AS a ON true
+-- macro: FROM_RECENT(app, first) = FROM seslite.apps AS a
+--     CROSS JOIN (VALUES (first::bigint, 8589934592), (first::bigint - 17179869184, -8589934592))
+--         AS r (low, high)
+--     CROSS JOIN LATERAL (SELECT c.* FROM seslite.sessions AS c
+--         WHERE c.app_id = a.id AND c.active_30s BETWEEN r.low AND r.high OFFSET 0) AS s
+--     WHERE a.id BETWEEN coalesce(app::bigint, 0) AND coalesce(app::bigint, 9223372036854775807)
+-- macro: TOTAL(numbers) = sum(numbers)::bigint
 -- macro: IS_FREE(row) = ($5::text IS NULL OR NOT EXISTS (SELECT 1 FROM seslite.session_leases AS l
 --     WHERE l.shard = row.shard AND l.session_id = row.session_id AND l.owner <> $5::text
 --     AND l.until_us > coalesce($6::bigint, CLOCK_US())

@@ -28,6 +28,12 @@
 -- Sessions, how far their use of tokens has come, and (if `named` is not 0) the names of their owners:
 -- macro: FROM_INBOX() = FROM session_inbox AS i LEFT JOIN sessions AS s ON s.id = i.session_id
 --     LEFT JOIN users AS u ON u.id = s.user_id LEFT JOIN apps AS a ON a.id = s.app_id
+-- macro: FROM_RECENT(app, first) = FROM apps AS a CROSS JOIN (
+--     SELECT first AS low, 8589934592 AS high UNION ALL SELECT first - 17179869184, -8589934592) AS r
+--     CROSS JOIN sessions AS s INDEXED BY sessions_by_activity
+--     ON s.app_id = a.id AND s.active_30s BETWEEN r.low AND r.high
+--     WHERE a.id BETWEEN coalesce(app, 0) AND coalesce(app, 9223372036854775807)
+-- macro: TOTAL(numbers) = sum(numbers)
 -- macro: IS_FREE(row) = (?5 IS NULL OR NOT EXISTS (SELECT 1 FROM session_leases AS l
 --     WHERE l.session_id = row.session_id AND l.owner <> ?5 AND l.until_us > ?6
 --     AND l.taken_us <= ?6 + 1000000))

@@ -6,6 +6,9 @@
  * cells.
  */
 #include "session/lines_text.h"
+
+#include <limits.h>
+
 #include "seslite_agent.h"
 #include "seslite_artifact.h"
 #include "seslite_draft.h"
@@ -16,6 +19,7 @@
 
 static const ses_key full = {"app", "user", "full"};
 static const ses_key other = {"app", "user", "other"};
+static const ses_key everything = {NULL, NULL, NULL};
 static const ses_label label = {"kind", "demo"};
 enum { EVENTS = 6 };
 #define EXPIRES_IN_US (3600 * INT64_C(1000000))
@@ -24,6 +28,7 @@ enum { EVENTS = 6 };
 struct side {
     ses_store *store;
     ses_follower *follower; /* of the session, after its events */
+    ses_follower *of_store;
     int64_t token;
     int64_t now;
 };
@@ -90,6 +95,7 @@ static void follow(struct side *side)
     ses_error error;
 
     assert_ok(ses_follower_open(side->store, &full, &fresh, &side->follower, &error));
+    assert_ok(ses_follower_open(side->store, &everything, &fresh, &side->of_store, &error));
 }
 
 static int setup(void **state)
@@ -126,6 +132,8 @@ static int teardown(void **state)
 
     ses_follower_close(cells->derived.follower);
     ses_follower_close(cells->plain.follower);
+    ses_follower_close(cells->derived.of_store);
+    ses_follower_close(cells->plain.of_store);
     ses_close(cells->plain.store);
     free(cells);
     return fixture_teardown(&fixture);
@@ -207,6 +215,31 @@ static void assert_follower(const struct cells *cells, ses_follower *follower)
         assert_code(SES_ROW, ses_follower_next(follower, 0, &event, &error));
     if (!cells->resets)
         assert_code(SES_OK, ses_follower_next(follower, 0, &event, &error));
+}
+
+/* A deletion has no name. Of other sessions there may be more. */
+static void assert_follower_of_store(const struct cells *cells, ses_follower *follower)
+{
+    const ses_event *event = NULL;
+    ses_error error;
+    int rows = 0;
+    int resets = 0;
+    int deletions = 0;
+    int code;
+
+    while ((code = ses_follower_next(follower, 0, &event, &error)) > 0) {
+        const ses_key *of = ses_follower_key(follower);
+        const bool is_it = of->session && strcmp(of->session, full.session) == 0;
+        rows += is_it && code == SES_ROW;
+        resets += is_it && code == SES_RESET;
+        deletions += !of->session;
+    }
+    assert_int_equal(code, SES_OK);
+    assert_int_equal(deletions > 0, cells->gone);
+    if (!cells->gone) {
+        assert_int_equal(resets, cells->resets);
+        assert_in_range(rows, cells->events, cells->resets ? INT_MAX : cells->events);
+    }
 }
 
 /* The lease is held still: its token appends, and another does not. */
@@ -296,6 +329,8 @@ static void assert_everything(struct cells *cells)
     assert_string_equal(derived.data, plain.data);
     assert_follower(cells, cells->derived.follower);
     assert_follower(cells, cells->plain.follower);
+    assert_follower_of_store(cells, cells->derived.of_store);
+    assert_follower_of_store(cells, cells->plain.of_store);
     if (!cells->gone) {
         assert_session(cells, &cells->derived);
         assert_session(cells, &cells->plain);

@@ -4,7 +4,7 @@
 
 #include "session/followers.h"
 
-/* A follower's progress in each session, by name. */
+/* A follower's progress in each session, by name, or for an app and the store by number, without names. */
 struct known_list {
     struct follow_known *items;
     size_t count;
@@ -19,6 +19,7 @@ struct ses_follower {
     ses_key key;
     struct listener listener;
     struct known_list known; /* up to the last event that was given */
+    ses_key current;         /* of the last result */
     /* The page: the items read, and how much of them was given. */
     struct follow_op op;
     struct arena arena;
@@ -30,11 +31,14 @@ struct ses_follower {
     bool at_end;          /* the page held everything when it was read */
     bool is_whole;        /* lacks only events that the listener is notified of */
     int64_t whole_us;     /* when all of the user's sessions were last read, or seen to be unchanged */
+    /* The next three are of an app or the store. */
+    bool is_stale;                      /* sessions that are not recent may have changed */
+    bool is_unsettled;                  /* what was told was not all given */
+    int64_t due_us;                     /* all may be looked at again from then on */
     struct notifications notifications; /* since the last look */
     bool is_lost; /* the given place is not valid any more, and this was not reported yet */
     bool is_deleted;
-    const char *session; /* the session of the last result */
-    char *place;         /* the last one returned; if it is lost, the given one */
+    char *place; /* the last one returned; if it is lost, the given one */
 };
 
 /* ---- follower_place.c */
@@ -42,10 +46,10 @@ struct ses_follower {
 /* Returns the place of the session, and adds it if it is missing. NULL: out of memory. The place lives until
  * the next change. */
 SESLITE_PRIVATE struct follow_place *ses__known_place(struct known_list *list, const ses_allocator *allocator,
-                                                      const char *name);
+                                                      const char *name, int64_t id);
 /* Removes the place of the session, if there is one. */
 SESLITE_PRIVATE void ses__known_remove(struct known_list *list, const ses_allocator *allocator,
-                                       const char *name);
+                                       const char *name, int64_t id);
 SESLITE_PRIVATE void ses__known_free(struct known_list *list, const ses_allocator *allocator);
 /* Returns the state that a follower at the end waits to see change. */
 SESLITE_PRIVATE struct watched ses__known_state(const struct known_list *list, const ses_key *key);

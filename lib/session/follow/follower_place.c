@@ -11,15 +11,23 @@
 
 /* ------------------------------------------------------------------------------------- a place by name */
 
+/* Without a name by the number. */
+static int compare(const struct follow_known *known, const char *name, int64_t id)
+{
+    if (name)
+        return strcmp(known->name, name);
+    return (known->place.session_id > id) - (known->place.session_id < id);
+}
+
 /* Returns the first place whose name is not before `name`. */
-static size_t find_name(const struct known_list *list, const char *name)
+static size_t find_name(const struct known_list *list, const char *name, int64_t id)
 {
     size_t low = 0;
     size_t high = list->count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (strcmp(list->items[middle].name, name) < 0)
+        if (compare(&list->items[middle], name, id) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -27,34 +35,34 @@ static size_t find_name(const struct known_list *list, const char *name)
     return low;
 }
 
-static bool is_at(const struct known_list *list, size_t at, const char *name)
+static bool is_at(const struct known_list *list, size_t at, const char *name, int64_t id)
 {
-    return at < list->count && strcmp(list->items[at].name, name) == 0;
+    return at < list->count && compare(&list->items[at], name, id) == 0;
 }
 
 struct follow_place *ses__known_place(struct known_list *list, const ses_allocator *allocator,
-                                      const char *name)
+                                      const char *name, int64_t id)
 {
-    const size_t at = find_name(list, name);
+    const size_t at = find_name(list, name, id);
 
-    if (!is_at(list, at, name)) {
-        char *copy = ses__memory_copy(allocator, name, strlen(name));
-        if (!copy || !LIST_GROW(allocator, list)) {
+    if (!is_at(list, at, name, id)) {
+        char *copy = name ? ses__memory_copy(allocator, name, strlen(name)) : NULL;
+        if ((name && !copy) || !LIST_GROW(allocator, list)) {
             ses__memory_free(allocator, copy);
             return NULL;
         }
         memmove(list->items + at + 1, list->items + at, (list->count - at) * sizeof *list->items);
-        list->items[at] = (struct follow_known){.name = copy};
+        list->items[at] = (struct follow_known){.name = copy, .place.session_id = id};
         list->count++;
     }
     return &list->items[at].place;
 }
 
-void ses__known_remove(struct known_list *list, const ses_allocator *allocator, const char *name)
+void ses__known_remove(struct known_list *list, const ses_allocator *allocator, const char *name, int64_t id)
 {
-    const size_t at = find_name(list, name);
+    const size_t at = find_name(list, name, id);
 
-    if (is_at(list, at, name)) {
+    if (is_at(list, at, name, id)) {
         ses__memory_free(allocator, list->items[at].name);
         list->count--;
         memmove(list->items + at, list->items + at + 1, (list->count - at) * sizeof *list->items);

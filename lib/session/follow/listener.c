@@ -88,6 +88,7 @@ int64_t ses__listener_begin(struct listener *listener, bool first, struct notifi
            listener->notifications.len); /* only a part of them is in use */
     notifications->len = listener->notifications.len;
     notifications->all = listener->notifications.all;
+    listener->state.written = listener->state.written && !notifications->all;
     listener->notifications.len = 0;
     listener->notifications.all = false;
     listener->notified = false;
@@ -113,7 +114,15 @@ enum listener_end ses__listener_wait(struct listener *listener, const struct wat
     enum listener_end end = LISTENER_PASSED;
 
     (void)pthread_mutex_lock(&home->lock);
-    listener->state = *state;
+    if (state->is_wide) {
+        listener->state.is_wide = true;
+        listener->state.app = state->app;
+        listener->state.since_us = state->since_us;
+        listener->state.due_us = state->due_us;
+        listener->state.written = listener->state.written || state->written;
+    } else {
+        listener->state = *state;
+    }
     if (in_time && !is_called(listener))
         ses__listener_set_watched(listener, true);
     while (in_time && !is_called(listener))

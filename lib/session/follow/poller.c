@@ -21,17 +21,25 @@ struct poll {
     struct watch_op op;
     void *items;
     size_t capacity;
-    struct buffer names; /* users' names, used in `items` */
+    struct buffer names; /* of apps and users, used in `items` */
     int64_t interval_us;
 };
 
 /* ------------------------------------------------------------------------------------- what to look at */
 
+static size_t size_of(const char *name)
+{
+    return name ? strlen(name) + 1 : 0;
+}
+
 /* Adds a name, for which there is room. */
 static const char *keep_name(struct poll *poll, const char *name)
 {
     const char *copy = poll->names.data + poll->names.len;
-    ses__buffer_add(&poll->names, name, strlen(name) + 1);
+
+    if (!name)
+        return NULL;
+    ses__buffer_add(&poll->names, name, size_of(name));
     return copy;
 }
 
@@ -48,10 +56,12 @@ static void collect(struct poll *poll, size_t *count, size_t *names)
     for (size_t i = 0; i < FOLLOWER_BUCKETS; i++) {
         for (struct listener *at = followers->buckets[i]; at; at = at->next) {
             at->watch_at = 0;
-            if (!at->watched)
+            if (!at->watched) {
+                at->state.fresh = true; /* this look is one that it misses */
                 continue;
+            }
             *count += 1;
-            *names += at->state.app ? strlen(at->key.app) + strlen(at->key.user) + 2 : 0;
+            *names += at->state.app ? size_of(at->key.app) + size_of(at->key.user) : 0;
             if (*count > poll->capacity || *names >= poll->names.capacity)
                 continue;
             struct watched *item = &poll->op.items[poll->op.count++];
@@ -68,6 +78,15 @@ static void collect(struct poll *poll, size_t *count, size_t *names)
 
 /* ------------------------------------------------------------------------------------------ one look */
 
+/* The next look compares with this one. */
+static void keep_seen(struct listener *listener, const struct watched *item)
+{
+    listener->state.session_id = item->session_id;
+    listener->state.count = item->count;
+    listener->state.versions = item->versions;
+    listener->state.written = listener->state.written || item->written;
+}
+
 /* Notifies the listeners whose sessions the look has found to be changed, and records for the others that
  * theirs were unchanged when it began, at `begun_us`. True if any were changed. A busy file is tried again
  * later; any other failure is left to the callers, which meet it themselves. */
@@ -83,11 +102,14 @@ static bool notify_found(struct poll *poll, int code, int64_t begun_us)
         for (struct listener *at = followers->buckets[i]; at; at = at->next) {
             if (at->watch_at == 0)
                 continue;
-            const bool changed = code == SES_OK && poll->op.items[at->watch_at - 1].changed;
+            const struct watched *item = &poll->op.items[at->watch_at - 1];
+            const bool changed = code == SES_OK && item->changed;
             at->state.fresh = code != SES_OK;
             if (code == SES_OK && !changed)
                 at->unchanged_us = begun_us;
-            if (changed || concerns_callers)
+            if (code == SES_OK && item->is_wide)
+                keep_seen(at, item);
+            if (changed || concerns_callers || (at->state.written && at->state.due_us <= begun_us))
                 ses__listener_signal(at, NULL);
             found = found || changed;
         }

@@ -1,10 +1,11 @@
 /*
  * Looks for changes that followers wait for. A server has no cheap counter of commits, so all watched
- * sessions and users are looked at, in one round trip.
+ * sessions and users are looked at, in one round trip, and then each watched app.
  */
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/mysql/parts.h"
+#include "storage/sql/rows/session.h"
 
 static int run_watch(struct db *db, void *context, ses_error *error)
 {
@@ -14,11 +15,12 @@ static int run_watch(struct db *db, void *context, ses_error *error)
 
     for (size_t i = 0; i < op->count && code == SES_OK; i++) {
         const struct watched *item = &op->items[i];
-        if (item->app)
+        if (item->app && !item->is_wide)
             ses__query_open(&queries[i], db, STATEMENT_USER_VERSIONS, error,
                             VALUES(STRING(item->app), STRING(item->user)));
         else
-            ses__query_open(&queries[i], db, STATEMENT_SESSION_VERSION, error, VALUES(INT(item->session_id)));
+            ses__query_open(&queries[i], db, STATEMENT_SESSION_VERSION, error,
+                            VALUES(INT(item->is_wide ? 0 : item->session_id)));
     }
     ses__db_ask_last(db);
     for (size_t i = 0; i < op->count && code == SES_OK; i++) {
@@ -34,7 +36,7 @@ static int run_watch(struct db *db, void *context, ses_error *error)
         code = ses__query_end(&queries[i]);
     }
     ses__memory_free(db->allocator, queries);
-    return code;
+    return code == SES_OK ? ses__watch_wide(db, op, error) : code;
 }
 
 int ses__mysql_watch(struct storage *storage, struct watch_op *op, ses_error *error)

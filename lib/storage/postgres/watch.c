@@ -1,10 +1,11 @@
 /*
  * Looks for changes that followers wait for. A server has no cheap counter of commits, so one query looks at
- * all watched sessions and users.
+ * all watched sessions and users, and one at each watched app.
  */
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/postgres/parts.h"
+#include "storage/sql/rows/session.h"
 
 static int look_at_all(struct db *db, const struct watch_op *op, int64_t *ids, struct span *apps,
                        struct span *users, ses_error *error)
@@ -13,9 +14,10 @@ static int look_at_all(struct db *db, const struct watch_op *op, int64_t *ids, s
 
     for (size_t i = 0; i < op->count; i++) {
         const struct watched *item = &op->items[i];
-        ids[i] = item->app ? 0 : item->session_id;
-        apps[i] = STRING(item->app).text;
-        users[i] = STRING(item->app ? item->user : NULL).text;
+        const bool is_user = item->app && !item->is_wide;
+        ids[i] = item->app || item->is_wide ? 0 : item->session_id;
+        apps[i] = STRING(is_user ? item->app : NULL).text;
+        users[i] = STRING(is_user ? item->user : NULL).text;
     }
     ses__query_open(&query, db, STATEMENT_WATCH, error,
                     VALUES(OWNERS(&((struct owner_list){ids, op->count})),
@@ -47,7 +49,7 @@ static int run_watch(struct db *db, void *context, ses_error *error)
     const int code =
         ids && texts ? look_at_all(db, op, ids, texts, texts + op->count, error) : ses__error_nomem(error);
     ses__arena_free(&arena);
-    return code;
+    return code == SES_OK ? ses__watch_wide(db, op, error) : code;
 }
 
 int ses__postgres_watch(struct storage *storage, struct watch_op *op, ses_error *error)

@@ -1,4 +1,5 @@
 /* Whether the state that followers wait for has changed. */
+#include "storage/sql/rows/session.h"
 #include "storage/sqlite/parts.h"
 
 /* The version of the data differs between connections, since each counts for itself. A connection that was
@@ -16,8 +17,13 @@ static int run_watch(struct db *base, void *context, ses_error *error)
         struct watched *item = &op->items[i];
         struct query query;
         item->changed = false;
+        item->written = false;
         if (!written && !item->fresh)
             continue;
+        if (item->is_wide) {
+            code = ses__watch_recent(base, item, error);
+            continue;
+        }
         if (item->app) {
             ses__query_open(&query, base, STATEMENT_USER_VERSIONS, error,
                             VALUES(STRING(item->app), STRING(item->user)));

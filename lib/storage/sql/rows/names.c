@@ -1,4 +1,5 @@
-/* Walks by name: over apps, the users of an app, and the sessions of a user. */
+/* Walks by name: over apps, the users of an app, and the sessions of a user; and by number, over the sessions
+ * of an app and of the store. */
 #include <string.h>
 
 #include "base/error.h"
@@ -102,4 +103,100 @@ bool ses__named_rows_next(struct named_rows *rows, struct session_row *row)
     memcpy(rows->last, name.ptr, name.len);
     rows->last_len = name.len;
     return true;
+}
+
+/* ------------------------------------------------------------------------- sessions by their numbers */
+
+/* After the last number. */
+static void start_numbered(struct numbered_rows *rows, struct db *db, ses_error *error)
+{
+    const bool is_recent = rows->since_us != INT64_MIN;
+    const struct statement *source = is_recent      ? STATEMENT_FOLLOWED_RECENT
+                                     : rows->app_id ? STATEMENT_FOLLOWED_OF_APP
+                                                    : STATEMENT_FOLLOWED_OF_STORE;
+
+    (void)ses__paging_begin(&rows->paging, db);
+    ses__query_open(&rows->query, db, source, error,
+                    VALUES(INT_IF(rows->app_id != 0, rows->app_id), INT(rows->last),
+                           INT(db->traits->page > 0 ? rows->paging.left : -1),
+                           is_recent ? INT(ses__active_30s(rows->since_us)) : (struct value){.type = 0}));
+}
+
+void ses__numbered_rows_open(struct numbered_rows *rows, struct db *db, ses_error *error)
+{
+    rows->paging = ses__paging_few(db);
+    start_numbered(rows, db, error);
+}
+
+bool ses__numbered_rows_next(struct numbered_rows *rows, struct session_row *row)
+{
+    struct query *query = &rows->query;
+
+    while (!ses__paging_row(&rows->paging, query)) {
+        if (!ses__paging_turn(&rows->paging, query))
+            return false;
+        start_numbered(rows, query->db, query->error);
+    }
+    ses__session_row_read(query, row);
+    if (query->code == SES_OK)
+        query->code = ses__session_row_check(row, query->db, query->error);
+    if (query->code == SES_OK && (row->id <= rows->last || (rows->app_id && row->app_id != rows->app_id)))
+        query->code = ses__refuse_stranger(query->db, "session", query->error);
+    rows->last = row->id;
+    return query->code == SES_OK;
+}
+
+int ses__session_names(struct db *db, int64_t id, struct arena *arena, ses_key *names, ses_error *error)
+{
+    const char **const to[] = {&names->app, &names->user, &names->session};
+    struct query query;
+
+    ses__query_open(&query, db, STATEMENT_CHECK_SESSION_AFTER, error, VALUES(INT(id - 1)));
+    const bool found = ses__query_row(&query) && ses__query_int(&query, 0) == id;
+    for (int i = 0; found && i < 3; i++) {
+        const struct span name = ses__query_text(&query, 15 + i);
+        if (query.code == SES_OK && (!name.ptr || !ses__is_id(name)))
+            query.code = ses__refuse_stranger(db, "session", error);
+        if (query.code == SES_OK && !(*to[i] = ses__arena_text(arena, name.ptr, name.len)))
+            query.code = ses__error_nomem(error);
+    }
+    return ses__end_found(&query, true, found, "session");
+}
+
+int ses__watch_recent(struct db *db, struct watched *watched, ses_error *error)
+{
+    struct user_row app = {.app_id = 0};
+    struct query query;
+    int64_t now[3] = {0, 0, 0}; /* of an app that is not there */
+    int code = watched->app ? ses__owner_find(db, watched->app, NULL, &app, error) : SES_OK;
+
+    if (code == SES_OK) {
+        ses__query_open(&query, db, STATEMENT_RECENT_VERSIONS, error,
+                        VALUES(INT_IF(app.app_id != 0, app.app_id), INT(ses__active_30s(watched->since_us))));
+        if (ses__query_row(&query)) {
+            for (int i = 0; i < 3; i++)
+                now[i] = ses__query_int(&query, i); /* NULLs are read as 0 */
+        }
+        code = ses__query_end(&query);
+    }
+    watched->changed =
+        now[0] != watched->session_id || now[1] != watched->count || now[2] != watched->versions;
+    watched->written = true;
+    if (code != SES_OK && code != SES_NOTFOUND)
+        return code;
+    watched->session_id = now[0];
+    watched->count = now[1];
+    watched->versions = now[2];
+    return SES_OK;
+}
+
+int ses__watch_wide(struct db *db, const struct watch_op *op, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (size_t i = 0; i < op->count && code == SES_OK; i++) {
+        if (op->items[i].is_wide)
+            code = ses__watch_recent(db, &op->items[i], error);
+    }
+    return code;
 }

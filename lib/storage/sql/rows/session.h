@@ -205,6 +205,23 @@ SESLITE_PRIVATE void ses__named_rows_open(struct named_rows *rows, struct db *db
 /* The session's name is `rows->last`. */
 SESLITE_PRIVATE bool ses__named_rows_next(struct named_rows *rows, struct session_row *row);
 
+/* A walk over the sessions of an app, or (number 0) of the store, by their numbers. */
+struct numbered_rows {
+    struct query query;
+    struct paging paging;
+    int64_t app_id;
+    int64_t since_us; /* INT64_MIN: all sessions; otherwise those that were updated then or later */
+    int64_t last;     /* only numbers after this one */
+};
+SESLITE_PRIVATE void ses__numbered_rows_open(struct numbered_rows *rows, struct db *db, ses_error *error);
+SESLITE_PRIVATE bool ses__numbered_rows_next(struct numbered_rows *rows, struct session_row *row);
+/* Finds the names of a session that is there. */
+SESLITE_PRIVATE int ses__session_names(struct db *db, int64_t id, struct arena *arena, ses_key *names,
+                                       ses_error *error);
+/* Looks at the recent sessions of an app or the store, and at those of each in the list. */
+SESLITE_PRIVATE int ses__watch_recent(struct db *db, struct watched *watched, ses_error *error);
+SESLITE_PRIVATE int ses__watch_wide(struct db *db, const struct watch_op *op, ses_error *error);
+
 /* -------------------------------------------------------------------------------------------- leases */
 
 enum { LEASE_OWNER_MAX = 128 };

@@ -1,4 +1,4 @@
-/* Reads the changes to a session, or to the sessions of a user, after known places. */
+/* Reads the changes to a session, or to the sessions of a user, an app or the store, after known places. */
 #include <string.h>
 
 #include "base/error.h"
@@ -17,16 +17,24 @@ static bool page_is_full(const struct follow_run *run)
     return run->full || (!run->op->opens && run->op->count >= run->op->max_events);
 }
 
+/* Without a name, those of the session are looked up, if there is news to tell of it. */
 static int add_followed(struct follow_run *run, enum follow_news news, struct span name,
                         struct follow_place place)
 {
     struct follow_op *op = run->op;
-    const char *copy = LIST_GROW(op->allocator, op) ? ses__arena_text(op->arena, name.ptr, name.len) : NULL;
+    ses_key names = {NULL, NULL, NULL};
+    int code = LIST_GROW(op->allocator, op) ? SES_OK : ses__error_nomem(run->error);
 
-    if (!copy)
-        return ses__error_nomem(run->error);
-    op->items[op->count++] = (struct followed){.news = news, .name = copy, .place = place};
-    return SES_OK;
+    if (code == SES_OK && name.ptr) {
+        names.session = ses__arena_text(op->arena, name.ptr, name.len);
+        code = names.session ? SES_OK : ses__error_nomem(run->error);
+    } else if (code == SES_OK && !op->opens && news != FOLLOW_GONE) {
+        code = ses__session_names(run->db, place.session_id, op->arena, &names, run->error);
+    }
+    if (code == SES_OK)
+        op->items[op->count++] = (struct followed){
+            .news = news, .name = names.session, .app = names.app, .user = names.user, .place = place};
+    return code;
 }
 
 /* Adds the events of the last item, up to the session's last. */
@@ -52,6 +60,8 @@ static int add_news(struct follow_run *run, const struct session_row *row)
     }
     if (!run->full)
         item->place.seq = row->last_seq;
+    else if (item->place.seq < row->last_seq && row->updated_us < op->since_us)
+        op->leaves_old = true;
     return ses__event_rows_close(&rows);
 }
 
@@ -63,6 +73,8 @@ static int look_at_session(struct follow_run *run, const struct session_row *row
     const struct follow_place from =
         known ? known->place : (struct follow_place){now.session_id, now.epoch, 0};
 
+    if (row->updated_us > run->op->newest_us)
+        run->op->newest_us = row->updated_us;
     if (run->op->opens)
         return add_followed(run, FOLLOW_EVENTS, name, now);
     if (from.session_id != now.session_id || from.epoch != now.epoch || from.seq > now.seq ||
@@ -93,20 +105,23 @@ static int follow_session(struct follow_run *run)
 
 /* ------------------------------------------------------------------------------------ a user's sessions */
 
-static int compare_known(const struct follow_known *known, struct span name)
+/* By names, or where there are none, by numbers. */
+static int compare_known(const struct follow_known *known, struct span name, int64_t id)
 {
-    return ses__span_order(ses__span_of(known->name), name);
+    if (known->name)
+        return ses__span_order(ses__span_of(known->name), name);
+    return (known->place.session_id > id) - (known->place.session_id < id);
 }
 
-/* The first that is known with a name after that one. */
-static size_t first_known_after(const struct follow_op *op, struct span name)
+/* The first that is known with a name, or number, after that one. */
+static size_t first_known_after(const struct follow_op *op, struct span name, int64_t id)
 {
     size_t low = 0;
     size_t high = op->known_count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare_known(&op->known[middle], name) <= 0)
+        if (compare_known(&op->known[middle], name, id) <= 0)
             low = middle + 1;
         else
             high = middle;
@@ -114,16 +129,25 @@ static size_t first_known_after(const struct follow_op *op, struct span name)
     return low;
 }
 
-/* Reports the known sessions before that name, or (without a name) all that are left, as gone. */
-static int pass_gone(struct follow_run *run, size_t *at, struct span name)
+/* NULL: the session is not known. */
+static const struct follow_known *find_known(const struct follow_op *op, struct span name, int64_t id)
+{
+    const size_t after = first_known_after(op, name, id);
+    return after > 0 && compare_known(&op->known[after - 1], name, id) == 0 ? &op->known[after - 1] : NULL;
+}
+
+static const struct span by_number = {NULL, 0};
+
+/* Reports the known sessions before that name, or number, as gone; without either all that are left. */
+static int pass_gone(struct follow_run *run, size_t *at, struct span name, int64_t id)
 {
     const struct follow_op *op = run->op;
     int code = SES_OK;
 
     while (code == SES_OK && !page_is_full(run) && *at < op->known_count &&
-           (!name.ptr || compare_known(&op->known[*at], name) < 0)) {
+           ((!name.ptr && id == 0) || compare_known(&op->known[*at], name, id) < 0)) {
         const struct follow_known *gone = &op->known[(*at)++];
-        code = add_followed(run, FOLLOW_GONE, ses__span_of(gone->name), gone->place);
+        code = add_followed(run, FOLLOW_GONE, gone->name ? ses__span_of(gone->name) : by_number, gone->place);
     }
     return code;
 }
@@ -131,18 +155,18 @@ static int pass_gone(struct follow_run *run, size_t *at, struct span name)
 static int pass_followed(struct follow_run *run, size_t *at, const struct session_row *row, struct span name)
 {
     const struct follow_op *op = run->op;
-    int code = pass_gone(run, at, name);
+    int code = pass_gone(run, at, name, row->id);
 
     if (code != SES_OK || page_is_full(run))
         return code;
-    const bool is_known = *at < op->known_count && compare_known(&op->known[*at], name) == 0;
+    const bool is_known = *at < op->known_count && compare_known(&op->known[*at], name, row->id) == 0;
     return look_at_session(run, row, name, is_known ? &op->known[(*at)++] : NULL);
 }
 
 static int follow_user(struct follow_run *run)
 {
     const ses_key *key = run->op->key;
-    size_t at = first_known_after(run->op, ses__span_of(run->op->after));
+    size_t at = first_known_after(run->op, ses__span_of(run->op->after), 0);
     struct named_rows rows;
     struct session_row row;
     struct user_row user;
@@ -157,7 +181,65 @@ static int follow_user(struct follow_run *run)
     }
     if (code != SES_OK && code != SES_NOTFOUND)
         return code;
-    return pass_gone(run, &at, (struct span){NULL, 0});
+    return pass_gone(run, &at, by_number, 0);
+}
+
+/* ----------------------------------------------------------------------------- those of an app, or of all */
+
+/* Those that are not recent are not gone. */
+static int pass_numbered(struct follow_run *run, size_t *at, const struct session_row *row)
+{
+    return run->op->is_recent ? look_at_session(run, row, by_number, find_known(run->op, by_number, row->id))
+                              : pass_followed(run, at, row, by_number);
+}
+
+static int follow_wide(struct follow_run *run)
+{
+    const struct follow_op *op = run->op;
+    size_t at = first_known_after(op, by_number, op->after_id);
+    struct numbered_rows rows = {.since_us = op->is_recent ? op->since_us : INT64_MIN, .last = op->after_id};
+    struct user_row app = {.app_id = 0};
+    struct session_row row;
+    int code = op->key->app ? ses__owner_find(run->db, op->key->app, NULL, &app, run->error) : SES_OK;
+
+    if (code == SES_OK) {
+        rows.app_id = app.app_id;
+        ses__numbered_rows_open(&rows, run->db, run->error);
+        while (!page_is_full(run) && ses__numbered_rows_next(&rows, &row))
+            ses__query_keep(&rows.query, pass_numbered(run, &at, &row));
+        code = ses__query_end(&rows.query);
+    }
+    if (code != SES_OK && code != SES_NOTFOUND)
+        return code;
+    return op->is_recent ? SES_OK : pass_gone(run, &at, by_number, 0);
+}
+
+/* ------------------------------------------------------------------------------------ those that are told */
+
+static const char *next_text(const char **at)
+{
+    const char *text = *at;
+
+    *at += strlen(text) + 1;
+    return text;
+}
+
+/* Without its row, the number of a session that is not there is not known. */
+static int look_at_told(struct follow_run *run, const ses_key *key)
+{
+    struct follow_op *op = run->op;
+    const struct session_ref ref = {key, NULL};
+    const struct span name = op->key->user ? ses__span_of(key->session) : by_number;
+    struct session_row row;
+    int code = ses__session_of(run->db, &ref, &row, run->error);
+
+    if (code == SES_OK)
+        return look_at_session(run, &row, name, find_known(op, name, row.id));
+    if (code != SES_NOTFOUND)
+        return code;
+    const struct follow_known *known = name.ptr ? find_known(op, name, 0) : NULL;
+    op->lacks_told = op->lacks_told || !name.ptr;
+    return known ? add_followed(run, FOLLOW_GONE, name, known->place) : SES_OK;
 }
 
 /* Only the sessions of which there were notifications. */
@@ -165,22 +247,16 @@ static int follow_notified(struct follow_run *run)
 {
     const struct follow_op *op = run->op;
     const char *const end = op->told + op->told_len;
-    struct session_row row;
     int code = SES_OK;
 
-    for (const char *name = op->told; code == SES_OK && name < end && !page_is_full(run);
-         name += strlen(name) + 1) {
-        const struct span text = ses__span_of(name);
-        const ses_key key = {op->key->app, op->key->user, name};
-        const struct session_ref ref = {&key, NULL};
-        const size_t after = first_known_after(op, text);
-        const bool is_known = after > 0 && compare_known(&op->known[after - 1], text) == 0;
-        const struct follow_known *known = is_known ? &op->known[after - 1] : NULL;
-        code = ses__session_of(run->db, &ref, &row, run->error);
-        if (code == SES_OK)
-            code = look_at_session(run, &row, text, known);
-        else if (code == SES_NOTFOUND)
-            code = known ? add_followed(run, FOLLOW_GONE, text, known->place) : SES_OK;
+    for (const char *at = op->told; code == SES_OK && at < end && !page_is_full(run);) {
+        ses_key key = *op->key;
+        if (!op->key->user) {
+            key.app = next_text(&at);
+            key.user = next_text(&at);
+        }
+        key.session = next_text(&at);
+        code = look_at_told(run, &key);
     }
     return code;
 }
@@ -193,7 +269,12 @@ static int run_follow(struct db *db, void *context, ses_error *error)
     ses__arena_reset(op->arena); /* of an earlier run */
     op->events->count = 0;
     op->count = 0;
-    int code = op->key->session ? follow_session(&run) : op->told ? follow_notified(&run) : follow_user(&run);
+    op->lacks_told = false;
+    op->leaves_old = false;
+    int code = op->key->session ? follow_session(&run)
+               : op->told       ? follow_notified(&run)
+               : op->key->user  ? follow_user(&run)
+                                : follow_wide(&run);
     op->more = page_is_full(&run);
     return code;
 }
