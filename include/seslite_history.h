@@ -274,10 +274,11 @@ typedef struct ses_family ses_family;
 
 /*
  * Reads the sessions that are related to one, in the order of creation. A fork that has no event of its
- * parent's own counts as forked from what that was forked from. So the versions of what follows an event,
- * such as the answers to a message, are the session itself, and its parent, forks and siblings with the
- * number of that event; for an event before the one after which the session was forked, those of its parent.
- * Deleted sessions are not among them. Close the result with ses_family_close.
+ * parent's own counts as forked from what that was forked from, through up to 100 of these. So the
+ * versions of what follows an event, such as the answers to a message, are the session itself, and its
+ * parent, forks and siblings with the number of that event; for an event before the one after which the
+ * session was forked, those of its parent. Deleted sessions are not among them. Close the result with
+ * ses_family_close.
  *
  * The cost grows with the number of sessions that were forked from each other or are children of each other.
  *

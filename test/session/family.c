@@ -261,6 +261,31 @@ TEST(a_circle_ends)
     ses_family_close(NULL);
 }
 
+/* Children that are older than what they are children of, and some that lead only to a circle. */
+TEST(a_long_row_of_children)
+{
+    enum { ROW = 300 };
+    ses_store *store = fixture->store;
+    char names[ROW + 1][8];
+
+    for (int i = 0; i <= ROW; i++)
+        snprintf(names[i], sizeof names[i], "c%d", i);
+    for (int i = ROW; i > 0; i--) {
+        const int of = i == 250 ? ROW : i <= 200 ? i - 1 : i % 2 == 0 ? i - 2 : 1;
+        const ses_key key = named(names[i]);
+        const ses_key owner = named(names[of]);
+        const ses_loaded child = {.size = sizeof child, .child_of = &owner, .origin = 7};
+        if (i != 202)
+            assert_ok(ses_load(store, &key, &child, NULL, NULL, &error));
+    }
+    const ses_key first = named(names[0]);
+    const ses_loaded owner = {.size = sizeof owner, .origin = 7};
+    assert_ok(ses_load(store, &first, &owner, NULL, NULL, &error));
+    /* The odd ones from 201 on are children of c1. The even ones lead to the circle of 250 to 300, or to 202,
+     * which is not there. */
+    assert_int_equal(must_delete_with_children(store, names[0]), 1 + 200 + 50);
+}
+
 TEST(what_is_not_there)
 {
     const ses_key nameless = {NULL, "user", ""};

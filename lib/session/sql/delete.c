@@ -1,4 +1,6 @@
 /* Deletes sessions, users and apps. */
+#include <string.h>
+
 #include "base/error.h"
 #include "session/followers.h"
 #include "storage/sql/rows/parts.h"
@@ -23,20 +25,44 @@ static int end_without_any(struct db *db)
     return SES_OK;
 }
 
-/* Marks the children of what is marked. Returns false if there are no more. */
+/* Returns the place of a relative's owner among the items, from 1. The count + 1: it is the session itself.
+ * 0: there is none. */
+static size_t place_of_owner(const struct family *family, const struct relative *child)
+{
+    const struct relative *owner =
+        child->child_user.ptr ? ses__relative_find(family, child->child_user, child->child_session) : NULL;
+
+    if (!owner)
+        return 0;
+    return owner == &family->own ? family->count + 1 : (size_t)(owner - family->items) + 1;
+}
+
+/* Marks what leads to the session from child to owner. Each relative is passed twice, whatever circles their
+ * names form. */
 static bool mark_children(struct family *family)
 {
-    bool any = false;
+    enum { UNKNOWN, STAYS, GOES, PASSED };
+    const size_t own = family->count + 1;
+    size_t *owners = ses__arena_new(&family->arena, own * sizeof *owners);
+    unsigned char *marks = ses__arena_new(&family->arena, own + 1);
 
-    for (size_t i = 0; i < family->count; i++) {
-        struct relative *child = &family->items[i];
-        const struct relative *of = child->child_user.ptr
-                                        ? ses__relative_find(family, child->child_user, child->child_session)
-                                        : NULL;
-        if (!child->is_deleted && of && of->is_deleted)
-            any = child->is_deleted = true;
+    if (!owners || !marks)
+        return false;
+    memset(marks, UNKNOWN, own + 1);
+    marks[0] = STAYS;
+    marks[own] = GOES;
+    for (size_t i = 0; i < family->count; i++)
+        owners[i] = place_of_owner(family, &family->items[i]);
+    for (size_t i = 1; i < own; i++) {
+        size_t end = i;
+        for (; marks[end] == UNKNOWN; end = owners[end - 1])
+            marks[end] = PASSED;
+        const unsigned char mark = marks[end] == GOES ? GOES : STAYS;
+        for (size_t at = i; marks[at] == PASSED; at = owners[at - 1])
+            marks[at] = mark;
+        family->items[i - 1].is_deleted = marks[i] == GOES;
     }
-    return any;
+    return true;
 }
 
 static int delete_child(struct db *db, struct deletion *own, const struct session_row *of, int64_t id,
@@ -62,11 +88,10 @@ static int delete_children(struct db *db, struct deletion *own, const struct ses
     struct family family;
     int code = ses__family_read(db, row, &own->key, &family, error);
 
-    family.own.is_deleted = true;
     if (code == SES_OK)
         code = ses__family_sort(&family, error);
-    while (code == SES_OK && mark_children(&family))
-        ;
+    if (code == SES_OK && !mark_children(&family))
+        code = ses__error_nomem(error);
     for (size_t i = 0; i < family.count && code == SES_OK; i++) {
         if (family.items[i].is_deleted)
             code = delete_child(db, own, row, family.items[i].row.id, error);

@@ -38,13 +38,16 @@ static const struct relative *find_source(const struct family *family, const str
     return source && source->row.created_us <= fork->row.created_us ? source : NULL;
 }
 
-/* A fork that took none of its parent's own events was made, in effect, from what that was forked from. Names
- * that were used again may form a circle. */
+/* A walk over forks without an event of their own ends after so many: names that were used again may form a
+ * circle, and with a long row of them a family would take the square of the time. */
+enum { EMPTY_FORKS_MAX = 100 };
+
+/* A fork that took none of its parent's own events was made, in effect, from what that was forked from. */
 static struct fork_place find_place(const struct family *family, const struct relative *fork)
 {
     struct fork_place place = {fork->parent_user, fork->parent_session, fork->parent_seq};
 
-    for (size_t steps = 0; place.user.ptr && steps < family->count; steps++) {
+    for (int steps = 0; place.user.ptr && steps < EMPTY_FORKS_MAX; steps++) {
         const struct relative *source = find_source(family, &place, fork);
         if (!source || !source->parent_user.ptr || place.seq > source->parent_seq)
             break;
