@@ -122,8 +122,7 @@ typedef struct ses_follow_options {
  *
  * INVALID: `after_seq` is negative or beyond the last event, or `place` is not a place of this session or
  * user. MISUSE: `after_seq` with a user, more than one place to begin, or an app or the store without
- * SES_FOLLOW_NEW. NOMEM also means that the system
- * could not start a thread.
+ * SES_FOLLOW_NEW. NOMEM also means that the system could not start a thread.
  *
  * Codes: those of a read, INVALID, NOTFOUND.
  */
@@ -137,10 +136,10 @@ SES_API int ses_follower_open(ses_store *store, const ses_key *key, const ses_fo
  *  - 0: the time has passed, or ses_follower_wake was called.
  *  - SES_RESET: events of ses_follower_session were cut, or were pruned before they were returned, or, for a
  *    user, that session was deleted. Read the session again. For an app or the store, no session means that
- *    some were deleted: list them again. The follower continues with events that are
- *    appended after the last one that existed when it noticed. A place that is no longer valid also leads to
- *    SES_RESET: its session was deleted and created again, events were cut since, the events after it were
- *    pruned, or an older copy of the file was put back and has not grown beyond the place.
+ *    some were deleted: list them again. The follower continues with events that are appended after the last
+ *    one that existed when it noticed. A place that is no longer valid also leads to SES_RESET: its session
+ *    was deleted and created again, events were cut since, the events after it were pruned, or an older copy
+ *    of the file was put back and has not grown beyond the place.
  *  - NOTFOUND: the session was deleted, even if another one now has its name. Every later call returns
  *    NOTFOUND too.
  *  - INTERRUPTED: ses_store_interrupt or ses_close was called while this call waited. After ses_close, every
