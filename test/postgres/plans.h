@@ -85,6 +85,7 @@ static const char *const across_shards[] = {
     "app_left",         "check_app_after",     "check_user_after",  "check_session_after", "due_count",
     "behind_any",       "behind_app",          "words_found",       "usage_any",           "usage_of_app",
     "family_of",        "families_of_user",    "inbox_of_store",    "inbox_of_app",        "ids_of_children",
+    "followed_of_app",  "followed_of_store",   "followed_recent",   "recent_versions",
 };
 
 static inline bool goes_across_shards(const char *name)

@@ -115,7 +115,11 @@ static const struct reading readings[] = {{"app_find", "A"},
                                           {"artifact_names", "uTTn"},
                                           {"content_find", "uT"},
                                           {"chunks_read", "#uCTqq"},
-                                          {"remembered_seq", "s"}};
+                                          {"remembered_seq", "s"},
+                                          {"followed_of_app", "asn"},
+                                          {"followed_of_store", "xsn"},
+                                          {"followed_recent", "asnh"},
+                                          {"recent_versions", "ah"}};
 
 enum { RUNS = 200 };
 

@@ -372,6 +372,36 @@ TEST_OF(setup, tail_follows_until_the_session_is_deleted)
     free(out);
 }
 
+/* Without a user and an app it follows the store. It has no past, so events are added until one is shown. */
+TEST_OF(setup, tail_follows_the_store)
+{
+    static const char script[] = "exec timeout 60 %s -f '%s' tail -f --everything --jsonl >'%s' 2>&1";
+    const ses_key elsewhere = {"elsewhere", "bob", "new"};
+    char *out = support_path(fixture->folder, "tail.out");
+    char command[2048];
+    char *text = NULL;
+
+    snprintf(command, sizeof command, script, COMMAND, fixture->path, out);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    must_create(fixture->store, &elsewhere, NULL);
+    for (int i = 0; i < 500 && !(text && strchr(text, '\n')); i++) {
+        must_append_by_key(fixture->store, &elsewhere, "{}");
+        free(text);
+        support_pause_us(100000);
+        text = support_read_file(out, NULL);
+    }
+    assert_int_equal(kill(pid, SIGTERM), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_non_null(strstr(text, "{\"app\":\"elsewhere\",\"user\":\"bob\",\"session\":\"new\",\"seq\":"));
+    free(text);
+    free(out);
+}
+
 TEST_OF(setup, search_finds_texts_and_calls)
 {
     run_ok("search", "coat");

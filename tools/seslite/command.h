@@ -87,6 +87,8 @@ enum kind {
     X(NAMES, 0, "names", "WHAT", KIND_NAMES, "only names, one per line: apps, users or sessions")            \
     X(FOLLOW, 'f', "follow", NULL, KIND_NONE, "continue with new events as they are appended")               \
     X(ALL, 0, "all", NULL, KIND_NONE, "with --follow: all sessions of the user, from now on")                \
+    X(EVERYBODY, 0, "everything", NULL, KIND_NONE,                                                           \
+      "with --follow: all sessions of --app, or of the store, from now on")                                  \
     X(IGNORE_CASE, 'i', "ignore-case", NULL, KIND_NONE, "ignore the case of ASCII letters")                  \
     X(WORDS, 'w', "words", NULL, KIND_NONE, "find all these words, in any order, case and with any accents") \
     X(CONTAINING, 0, "containing", "WORDS", KIND_TEXT,                                                       \

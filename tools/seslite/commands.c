@@ -75,11 +75,15 @@ const struct command command_table[] = {
     {.group = "Look",
      .name = "tail",
      .summary = "show the newest events, and follow new ones",
-     .words = "Prints the newest 10 events, or as many as --newest says. With --follow it continues with the "
-              "events that any program appends, until it is interrupted or the session is deleted.",
+     .words =
+         "Prints the newest 10 events, or as many as --newest says. With --follow it continues with the "
+         "events that any program appends, until it is interrupted or the session is deleted. With --follow "
+         "and --all it shows the new events of all sessions of a user; with --follow and --everything those of "
+         "--app, or if no app is given, of the store.",
      .argument = {"SESSION", KIND_SESSION, false, 1},
-     .options = OPTIONS_OF(O(NEWEST), O(FOLLOW), O(ALL)),
-     .example = " seslite -f agents.db tail -f s1\n seslite -f agents.db --user alice tail --follow --all",
+     .options = OPTIONS_OF(O(NEWEST), O(FOLLOW), O(ALL), O(EVERYBODY)),
+     .example = " seslite -f agents.db tail -f s1\n seslite -f agents.db --user alice tail --follow --all\n"
+                " seslite -f agents.db tail -f --everything",
      .run = run_tail},
     {.group = "Look",
      .name = "search",
