@@ -703,7 +703,7 @@ static void faults_play_following(struct faults *faults, ses_store *store)
     faults_open_follower(faults, store, &one, 0, NULL, &followers[0]);
     faults_open_follower(faults, store, &user, 0, NULL, &followers[1]);
     faults_open_follower(faults, store, &user, SES_FOLLOW_NEW, NULL, &followers[2]);
-    faults_open_follower(faults, store, &(ses_key){NULL, NULL, NULL}, SES_FOLLOW_NEW, NULL, &followers[4]);
+    faults_open_follower(faults, store, &(ses_key){"app", NULL, NULL}, SES_FOLLOW_NEW, NULL, &followers[4]);
     faults_follow(faults, followers[0], 2, SES_OK);
     faults_follow(faults, followers[1], 2, SES_OK);
     faults_open_follower(faults, store, &user, 0, faults_place(faults, followers[1]), &followers[3]);
@@ -721,7 +721,7 @@ static void faults_play_following(struct faults *faults, ses_store *store)
     for (int i = 0; i < 4; i++)
         STEP(SES_OK, faults_count_next(followers[4], counts, &error));
     if (followers[4] && (counts[0] != 1 || counts[1] != 2 || counts[2] != 1))
-        faults_complain(faults, "the follower of the store", SES_OK, &error);
+        faults_complain(faults, "the follower of the app", SES_OK, &error);
     for (int i = 0; i < 5; i++)
         ses_follower_close(followers[i]);
 }
