@@ -79,8 +79,8 @@ type FollowOptions struct {
 	Place string // after this place (Follower.Place, Session.Place)
 }
 
-// A Follower returns the events of a session, or of all sessions of a user, as any process appends them. Each event comes
-// once, in order within its session, and never before its commit.
+// A Follower returns the events of a session, or of all sessions of a user, an app or the store, as any process appends
+// them. Each event comes once, in order within its session, and never before its commit.
 type Follower struct {
 	store   *Store
 	mu      sync.Mutex
@@ -107,13 +107,22 @@ func (s *Store) Follow(ctx context.Context, key Key, options *FollowOptions) (*F
 	if o == nil {
 		o = &FollowOptions{}
 	}
+	return s.follow(ctx, func(c *call) *C.ses_key { return c.key(key) }, o)
+}
+
+// FollowAll opens a follower of the new events of all sessions of an app, or with "" of the store. It has no place.
+func (s *Store) FollowAll(ctx context.Context, app string) (*Follower, error) {
+	return s.follow(ctx, func(c *call) *C.ses_key { return c.scope(Key{App: app}) }, &FollowOptions{New: true})
+}
+
+func (s *Store) follow(ctx context.Context, key func(*call) *C.ses_key, o *FollowOptions) (*Follower, error) {
 	handle, err := s.lasting()
 	if err != nil {
 		return nil, err
 	}
 	var p *C.ses_follower
 	_, err = s.doWith(ctx, handle, func(c *call) C.int {
-		return C.ses_follower_open(c.store, c.key(key), lend(c, &C.ses_follow_options{
+		return C.ses_follower_open(c.store, key(c), lend(c, &C.ses_follow_options{
 			size:      C.sizeof_ses_follow_options,
 			flags:     flag(o.New, C.SES_FOLLOW_NEW),
 			after_seq: C.int64_t(o.After),
@@ -133,6 +142,7 @@ func (s *Store) Follow(ctx context.Context, key Key, options *FollowOptions) (*F
 // A Change is what a follower returns.
 type Change struct {
 	Session string // the id of the session
+	Key     Key    // its names; without an id after a reset of an app or the store, of which sessions were deleted
 	Event   Event
 	Reset   bool   // events of the session are gone, or are not to be had: read it again. There is no event.
 	Place   string // the place after this change, for FollowOptions
@@ -167,8 +177,10 @@ func (f *Follower) wait(ctx context.Context, timeout C.int64_t) (*Change, error)
 		if code != C.SES_ROW && code != C.SES_RESET {
 			return code
 		}
+		key := C.ses_follower_key(f.p)
 		change = &Change{
 			Session: C.GoString(C.ses_follower_session(f.p)),
+			Key:     Key{C.GoString(key.app), C.GoString(key.user), C.GoString(key.session)},
 			Reset:   code == C.SES_RESET,
 			Place:   C.GoString(C.ses_follower_place(f.p)),
 		}

@@ -42,6 +42,33 @@ func TestLeases(t *testing.T) {
 	must(t, other.Close())
 }
 
+func TestFollowingAll(t *testing.T) {
+	store, _ := openFile(t)
+	app, err := store.FollowAll(ctx, "app")
+	must(t, err)
+	defer app.Close()
+	all, err := store.FollowAll(ctx, "")
+	must(t, err)
+	defer all.Close()
+	for _, key := range []seslite.Key{{"app", "u1", "s"}, {"other", "u2", "s"}} {
+		create(t, store, key, "")
+		_, err = store.Append(ctx, key, event("", ""), nil)
+		must(t, err)
+	}
+	change, err := app.Next(ctx)
+	must(t, err)
+	same(t, change.Key, seslite.Key{"app", "u1", "s"})
+	same(t, change.Place, "")
+	change, err = app.Poll(ctx)
+	must(t, err)
+	same(t, change == nil, true)
+	for _, user := range []string{"u1", "u2"} {
+		change, err = all.Next(ctx)
+		must(t, err)
+		same(t, change.Key.User, user)
+	}
+}
+
 func TestDrafts(t *testing.T) {
 	store, _ := openFile(t)
 	create(t, store, key, "")

@@ -172,6 +172,19 @@ def test_leases_keep_turns(store, session):
     assert store.lease_take(KEY, "three", wait_ms=-1)
 
 
+def test_following_an_app_and_the_store(store):
+    with store.follow_all("app") as app, store.follow_all() as everything:
+        for key in (("app", "u1", "s"), ("other", "u2", "s")):
+            store.create(key).close()
+            store.append(key, {})
+        assert app.next(10).seq == 1
+        assert app.key == seslite.Key("app", "u1", "s")
+        assert app.next(0) is None
+        assert [everything.next(10) and everything.key.user for _ in range(2)] == ["u1", "u2"]
+        with pytest.raises(seslite.MisuseError):
+            app.place  # noqa: B018
+
+
 def test_following_gives_each_event_once(store, session):
     session.append(event(id="e1"))
     with store.follow(KEY) as follower:

@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import errors
@@ -23,7 +24,7 @@ from .search import Hit, HitPage, SearchOptions
 from .session import Session
 from .store import Store, StoreOptions
 from .usage import UsageOptions, UsageRow
-from .values import Appended, Deleted, Event, EventCount, EventJson, KeyLike, Lease, Point, Popped
+from .values import Appended, Deleted, Event, EventCount, EventJson, Key, KeyLike, Lease, Point, Popped
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -264,12 +265,19 @@ class AsyncStore:
         self, key: KeyLike, *, new: bool = False, after_seq: int | None = None, place: str | None = None
     ) -> AsyncFollower:
         """Follows the events of a session, or of all sessions of a user."""
+        return await self._follow(partial(self.store.follow, key, new=new, after_seq=after_seq, place=place))
+
+    async def follow_all(self, app: str | None = None) -> AsyncFollower:
+        """Follows the new events of all sessions of an app, or without one of the store."""
+        return await self._follow(partial(self.store.follow_all, app))
+
+    async def _follow(self, opening: Callable[..., Follower]) -> AsyncFollower:
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
         os.set_blocking(writing, False)
 
         def begin() -> Follower:
-            return self.store.follow(key, new=new, after_seq=after_seq, place=place, notify_fd=writing)
+            return opening(notify_fd=writing)
 
         async def end(follower: Follower) -> None:
             follower.close()
@@ -384,6 +392,11 @@ class AsyncFollower:
     def session(self) -> str | None:
         """The session of the event that was given last."""
         return self._follower.session
+
+    @property
+    def key(self) -> Key | None:
+        """The names of the session of the event that was given last."""
+        return self._follower.key
 
     @property
     def place(self) -> str:

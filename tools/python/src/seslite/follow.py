@@ -1,4 +1,4 @@
-"""Following: a session's events, or those of all sessions of a user, as they are appended."""
+"""Following: a session's events, or those of all sessions of a user, an app or the store, as they are appended."""
 
 from __future__ import annotations
 
@@ -35,19 +35,21 @@ def _reset(session: str | None) -> ResetError:
 class Follower(_ffi.Handle):
     """Gives events as they are appended, by this process or another. An iterator that waits."""
 
-    __slots__ = ("_store", "_woken", "_waking")
+    __slots__ = ("_is_wide", "_store", "_woken", "_waking")
     _what = "follower"
 
     def __init__(
         self,
         store: Store,
-        key: Key,
+        key: Key | None,
         *,
+        app: str | None = None,
         new: bool,
         after_seq: int | None,
         place: str | None,
         notify_fd: int = -1,
     ) -> None:
+        self._is_wide = key is None
         self._store = store
         self._woken = False
         self._waking = (
@@ -64,7 +66,11 @@ class Follower(_ffi.Handle):
             options.notify = lib.ses_py_notify
             options.notify_context = ffi.cast("void *", notify_fd)
         made = ffi.new("ses_follower **")
-        store._run_key(key, lib.ses_follower_open, options, made)
+        if key is None:  # all sessions of the app, or of the store
+            whose = ffi.new("ses_key *", [_ffi.c_text(app, "the app", keep), ffi.NULL, ffi.NULL])
+            store._run(lib.ses_follower_open, whose, options, made)
+        else:
+            store._run_key(key, lib.ses_follower_open, options, made)
         super().__init__(made[0], _ffi.limited(lib.ses_follower_close))
 
     def next(self, timeout: float | None = None) -> Event | None:
@@ -105,8 +111,19 @@ class Follower(_ffi.Handle):
             return _ffi.string(lib.ses_follower_session(self._live()))
 
     @property
+    def key(self) -> Key | None:
+        """The names of the session of the event that was given last."""
+        with self._guard:
+            key = lib.ses_follower_key(self._live())
+            names = [_ffi.string(name) for name in (key.app, key.user, key.session)]
+        return None if None in names else Key(*names)  # type: ignore[arg-type]
+
+    @property
     def place(self) -> str:
-        """The place after the event that was given last, to go on from in any process."""
+        """The place after the event that was given last, to go on from in any process. MisuseError if an app or
+        the store is followed, of which there is none."""
+        if self._is_wide:
+            raise errors.MisuseError("a follower of an app or the store has no place")
         with self._guard:
             place = _ffi.string(lib.ses_follower_place(self._live()))
         if place is None:

@@ -549,6 +549,11 @@ class Store(
         """Follows the events of a session, or without an id in the key of all sessions of the user."""
         return Follower(self, key_of(key), new=new, after_seq=after_seq, place=place, notify_fd=notify_fd)
 
+    def follow_all(self, app: str | None = None, *, notify_fd: int = -1) -> Follower:
+        """Follows the new events of all sessions of an app, or without one of the store: Follower.key says of
+        which. It has no place."""
+        return Follower(self, None, app=app, new=True, after_seq=None, place=None, notify_fd=notify_fd)
+
     def make_id(self) -> str:
         """Makes an id as the store does."""
         buffer = ffi.new("char[]", lib.SES_ID_MAX + 1)

@@ -3600,6 +3600,7 @@ extern "C" {
         error: *mut ses_error,
     ) -> ::core::ffi::c_int;
     pub fn ses_follower_session(follower: *const ses_follower) -> *const ::core::ffi::c_char;
+    pub fn ses_follower_key(follower: *const ses_follower) -> *const ses_key;
     pub fn ses_follower_place(follower: *mut ses_follower) -> *const ::core::ffi::c_char;
     pub fn ses_follower_wake(follower: *mut ses_follower);
     pub fn ses_follower_close(follower: *mut ses_follower);
