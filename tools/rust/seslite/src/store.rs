@@ -360,6 +360,13 @@ impl Store {
         Follower::open(self, key, options)
     }
 
+    /// Follows the new events of all sessions of an app, or with `None` of the store, which
+    /// [`next_with_key`](Follower::next_with_key) gives. The options can only have a
+    /// [`notify`](FollowOptions::notify).
+    pub fn follow_all(&self, app: Option<&str>, options: FollowOptions<'_>) -> Result<Follower> {
+        Follower::open_all(self, app, options.only_new())
+    }
+
     /// Interrupts the calls of other threads that are reading, or wait for a lease or a follower.
     pub fn interrupt(&self) -> Result<()> {
         done(|error| unsafe { sys::ses_store_interrupt(self.raw(), error) })

@@ -123,8 +123,8 @@ pub enum Followed<'a> {
     Nothing,
 }
 
-/// Gives the events of one session, or of all sessions of a user, as they are appended, by this process or
-/// another.
+/// Gives the events of one session, or of all sessions of a user, an app or the store, as they are appended, by
+/// this process or another.
 pub struct Follower {
     handle: Arc<FollowerHandle>,
     // Lives as long as the follower, since the library calls it.
@@ -162,6 +162,17 @@ impl Waker {
 impl Follower {
     pub(crate) fn open(store: &Store, key: Key<'_>, options: FollowOptions<'_>) -> Result<Follower> {
         let key = key.to_c()?;
+        Follower::open_raw(store, &key.raw(), options)
+    }
+
+    /// Of all sessions of the app, or of the store.
+    pub(crate) fn open_all(store: &Store, app: Option<&str>, options: FollowOptions<'_>) -> Result<Follower> {
+        let app = c_string_or_null("the app", app)?;
+        let key = sys::ses_key { app: pointer(&app), user: ptr::null(), session: ptr::null() };
+        Follower::open_raw(store, &key, options)
+    }
+
+    fn open_raw(store: &Store, key: &sys::ses_key, options: FollowOptions<'_>) -> Result<Follower> {
         let place = c_string_or_null("the place", options.place)?;
         let notify = options.notify.map(Box::new);
         let mut raw: sys::ses_follow_options = limited(&store.limits);
@@ -172,9 +183,8 @@ impl Follower {
             raw.notify = Some(notify_of);
             raw.notify_context = ptr::from_ref::<Notify>(notify).cast_mut().cast();
         }
-        let raw_key = key.raw();
         let raw = opened(|follower, error| unsafe {
-            sys::ses_follower_open(store.raw(), &raw_key, &raw, follower, error)
+            sys::ses_follower_open(store.raw(), key, &raw, follower, error)
         })?;
         let handle = Arc::new(FollowerHandle { raw, closed: std::sync::Mutex::new(false) });
         Ok(Follower { handle, _notify: notify, _limits: store.limits.clone() })
@@ -187,18 +197,27 @@ impl Follower {
     /// The next event. If there is none, waits for one: `None` without limit, `Some(Duration::ZERO)` not at
     /// all.
     pub fn next(&mut self, timeout: Option<Duration>) -> Result<Followed<'_>> {
+        self.next_with_key(timeout).map(|(_, followed)| followed)
+    }
+    /// The same, with the names of the session of the event, or of a reset that is about one session.
+    pub fn next_with_key(&mut self, timeout: Option<Duration>) -> Result<(Option<Key<'_>>, Followed<'_>)> {
         let timeout_ms = timeout.map_or(-1, millis);
         let mut event = ptr::null();
         let code =
             call(|error| unsafe { sys::ses_follower_next(self.raw(), timeout_ms, &mut event, error) })?;
         let session = unsafe { optional_name(sys::ses_follower_session(self.raw())) };
-        Ok(match (code, unsafe { Event::new(event) }) {
+        let followed = match (code, unsafe { Event::new(event) }) {
             (sys::SES_RESET, _) => Followed::Reset { session },
             (_, Some(event)) => Followed::Event { event, session: session.unwrap_or("") },
             (_, None) => Followed::Nothing,
-        })
+        };
+        let names = unsafe { &*sys::ses_follower_key(self.raw()) };
+        let (app, user) = unsafe { (optional_name(names.app), optional_name(names.user)) };
+        let key = app.zip(user).filter(|_| session.is_some());
+        Ok((key.map(|(app, user)| Key { app, user, session }), followed))
     }
-    /// The place after what [`next`](Follower::next) returned last, for [`FollowOptions::place`].
+    /// The place after what [`next`](Follower::next) returned last, for [`FollowOptions::place`]. One of an app
+    /// or the store has none.
     pub fn place(&mut self) -> Result<String> {
         let place = unsafe { optional_name(sys::ses_follower_place(self.raw())) };
         place.map(str::to_owned).ok_or_else(|| Error::new(Code::NoMemory, "out of memory"))

@@ -64,6 +64,26 @@ fn the_command_and_this_crate_use_one_file_at_once() {
     run(&["-f", path, "check"]);
 }
 
+#[test]
+fn an_app_and_the_store_are_followed() {
+    let f = fixture();
+    let mut app = f.store.follow_all(Some("app"), FollowOptions::new()).unwrap();
+    let mut all = f.store.follow_all(None, FollowOptions::new()).unwrap();
+    for key in [Key::new("app", "u1", "s"), Key::new("other", "u2", "s")] {
+        f.store.create(key, None).unwrap().append("{}").unwrap();
+    }
+    let wait = Some(Duration::from_secs(10));
+    let (key, followed) = app.next_with_key(wait).unwrap();
+    assert_eq!(key, Some(Key::new("app", "u1", "s")));
+    assert!(matches!(followed, Followed::Event { session: "s", .. }));
+    let (key, followed) = app.next_with_key(Some(Duration::ZERO)).unwrap();
+    assert!(key.is_none() && matches!(followed, Followed::Nothing));
+    for user in ["u1", "u2"] {
+        assert_eq!(all.next_with_key(wait).unwrap().0.unwrap().user, user);
+    }
+    assert!(all.place().is_err());
+}
+
 /// The example program, which cargo builds with the tests.
 fn together() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
