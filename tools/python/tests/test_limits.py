@@ -126,6 +126,7 @@ def test_every_call_has_the_limits(store, session, traces, tmp_path):
         lambda: store.memory_add_events(KEY, [referring | {"content": {"parts": [{"text": "nuts"}]}}]),
         lambda: store.memory_search("nuts", app="app", user="user"), lambda: store.memory_list(app="app", user="user"),
         lambda: store.memory_forget(KEY), lambda: store.memory_forget_events(KEY, [1]),
+        lambda: store.family(KEY),
     ]  # fmt: skip
     before = store.stats()["commits"]
     traces.clear()
