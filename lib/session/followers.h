@@ -24,8 +24,7 @@ struct notifications {
 
 /* One follower, as others see it. The owner sets the first part once; the lock guards the rest. */
 struct listener {
-    ses_key
-        key; /* without a session: all of the user; and without a user of the app, without it of the store */
+    ses_key key; /* without a session, a user, an app: all of the user, of the app, of the store */
     void (*notify)(void *context);
     void *context;
     struct followers *home;

@@ -33,7 +33,7 @@ struct ses_follower {
     int64_t whole_us;     /* when all of the user's sessions were last read, or seen to be unchanged */
     /* The next three are of an app or the store. */
     bool is_stale;                      /* sessions that are not recent may have changed */
-    bool is_unsettled;                  /* what was told was not all given */
+    bool is_unsettled;                  /* notifications were not all followed */
     int64_t due_us;                     /* all may be looked at again from then on */
     struct notifications notifications; /* since the last look */
     bool is_lost; /* the given place is not valid any more, and this was not reported yet */
